@@ -1,0 +1,70 @@
+# Everything runs in .venv, which the targets make and keep up to date by themselves.
+# Needed beforehand: make, and Python 3.11 or newer with venv.
+
+# Python 3.11 first: the versions in constraints.txt were resolved with it. A name on the PATH may be a shim of a
+# version manager that cannot run, so each candidate is run.
+CANDIDATES := python3.11 python3.12 python3.13 python3 python
+USABLE     := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+PYTHON     ?= $(shell for p in $(CANDIDATES); do if $$p -c "$(USABLE)" >/dev/null 2>&1; then echo $$p; break; fi; done)
+
+VENV    := .venv
+PY      := $(VENV)/bin/python
+# Which extras of pyproject.toml are installed; `make test EXTRAS=test,train` adds PyTorch and the trainers.
+EXTRAS  ?= test
+comma   := ,
+STAMP   := $(VENV)/installed-$(subst $(comma),-,$(EXTRAS))
+
+WORKERS ?= 2
+DEALS   ?= 1000000
+
+.DEFAULT_GOAL := help
+.PHONY: help setup tournament test lint typecheck warm crosscheck throughput docs-tables golden clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+setup: $(STAMP) ## make or refresh .venv (the targets below do it by themselves)
+
+# The stamp is written last, so an interrupted installation is taken up again.
+$(STAMP): pyproject.toml constraints.txt bestia_env/_version.py
+	@$(PY) -c "$(USABLE)" >/dev/null 2>&1 || { \
+	    python="$(PYTHON)"; \
+	    test -n "$$python" || { echo "No Python >= 3.11 with venv on the PATH: make PYTHON=/path/to/python" >&2; exit 1; }; \
+	    echo "making $(VENV) with $$python"; \
+	    "$$python" -m venv --clear $(VENV); }
+	$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
+	@touch $@
+
+tournament: $(STAMP) ## the main job: a first tournament over duplicate deals, into results/first
+	$(PY) -m benchmarks.tournament --variant bestia --players 5 --agents random always medium \
+	    --deals 20000 --seed 7 --out results/first
+
+test: lint typecheck warm ## everything that CI runs: lint, types, tests
+	$(PY) -m pytest -n $(WORKERS)
+
+lint: $(STAMP) ## ruff: rules and format
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+typecheck: $(STAMP) ## mypy --strict on the library
+	$(PY) -m mypy --strict bestia_env
+
+# Compiles each family once and keeps it on disk, before several test processes would each do it.
+warm: $(STAMP) ## compile every game family
+	$(PY) -m tests.warm
+
+crosscheck: $(STAMP) ## compare the two implementations: DEALS=1000000
+	$(PY) -m tests.crosscheck --deals $(DEALS)
+
+throughput: $(STAMP) ## measure decisions per second
+	$(PY) -m benchmarks.throughput
+
+docs-tables: $(STAMP) ## write the generated tables of docs/ anew
+	$(PY) -m docs.generate
+
+golden: $(STAMP) ## write the golden files of tests/ anew; read the diff before you keep it
+	$(PY) -m tests.golden
+
+clean: ## remove .venv, caches and builds; results/ stays
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
