@@ -1,0 +1,409 @@
+"""One deal after another: what begins, what is asked, what an action does (rules: rams 2).
+
+All functions work on one state record ``s`` and one parameter record ``p``. ``prepare``, ``shuffle`` and ``begin`` set
+up a game (a deal chosen by hand takes the place of ``shuffle``) and ``apply`` plays one legal action; after each of them ``advance`` moves on until a seat must decide or the game is over.
+It leaves the open decision in the record (``may``, ``exchange_…``, ``may_play``), so legality is worked out once a
+decision. The batch loops make that call, because compiled code is optimised anew in every function that contains it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestia_env._bits import EMPTY, ONE, bit, count, lowest, nth
+from bestia_env._jit import jit_for
+from bestia_env.rams.bidding import (
+    after_declaration,
+    begin_round,
+    close_declare,
+    eldest,
+    exchange,
+    go_in,
+    next_turn,
+    open_declare,
+    open_exchange,
+    open_second_chance,
+    say_declare,
+    say_second_chance,
+    seats_with,
+)
+from bestia_env.rams.codes import (
+    ALL_ANTE,
+    AWAY,
+    DECLARE,
+    EXCHANGE,
+    FORCED_AFTER_NO_BESTIA,
+    FORCED_ON_BARE_ANTE,
+    IN,
+    OVER,
+    PLAY,
+    SECOND_CHANCE,
+    SETTLE,
+    TABLE_STAKES,
+    UNSPOKEN,
+    WHILE_DECLARING,
+)
+from bestia_env.rams.settle import clear_settlement, collect_antes, collect_stakes, settle
+from bestia_env.rams.settle import forfeit as book_forfeit
+from bestia_env.rams.state import NOBODY, TABLE_SIZE
+from bestia_env.rams.stock import deal_cards, next_seat, shuffle
+from bestia_env.rams.tricks import open_play, play_card, start_play
+from bestia_env.rng import FIRST_DEALER, START_CARRY, START_TYPICAL, below, deal_key
+from bestia_env.session import MAX_CHIPS
+
+jit = jit_for("rams")
+
+
+# --- a game begins ------------------------------------------------------------------------------------------------------
+
+
+@jit
+def prepare(s, p):
+    """The session before its first deal: dealer, carry, forced or not, credits (rules: rams 2.5)."""
+    s.deal = 0
+    s.dealer = p.dealer
+    if p.dealer < 0:
+        s.dealer = below(deal_key(s.key, 0, FIRST_DEALER), 0, p.num_players)
+    s.carry = p.carry_low
+    s.forced = p.forced_first
+    if p.carry_count > 1:
+        s.carry += p.carry_step * below(deal_key(s.key, 0, START_CARRY), 0, p.carry_count)
+    if p.carry_typical != 0 or p.forced_typical != 0:
+        entry = below(deal_key(s.key, 0, START_TYPICAL), 0, TABLE_SIZE)
+        if p.carry_typical != 0:
+            s.carry = p.table_carry[entry]
+        if p.forced_typical != 0:
+            s.forced = p.table_forced[entry]
+    if p.forced_deal == FORCED_ON_BARE_ANTE:
+        s.forced = 1 if s.carry == 0 else 0
+    s.half_ante = NOBODY
+    s.without_bestia = 0
+    s.rake_taken = 0
+    for seat in range(p.num_players):
+        s.credits[seat] = p.credits[seat]
+        s.entitled[seat] = 1
+    s.planned[:, 0] = -1
+
+
+@jit
+def begin(s, p):
+    """Begins the game whose first deal is set up: pack order, dealer, carry, entitled seats."""
+    s.over = 0
+    s.truncated = 0
+    s.net[:] = 0
+    s.score_top[:] = 0
+    s.score_base = 1
+    clear_settlement(s)
+    _begin_deal(s, p)
+
+
+@jit
+def _begin_deal(s, p):
+    """Antes and cards; then the declaring, or nobody is asked and all must play."""
+    _clear_deal(s, p)
+    collect_antes(s, p)
+    deal_cards(s, p)
+    if s.forced != 0:
+        for seat in range(p.num_players):
+            if s.status[seat] != AWAY:
+                s.status[seat] = IN
+        _after_bidding(s, p)
+    else:
+        s.phase = DECLARE
+        begin_round(s, p, eldest(s, p), p.num_players * (p.max_circuits + 1))
+
+
+@jit
+def _clear_deal(s, p):
+    s.decision = 0
+    s.hand[:] = EMPTY
+    s.first_hand[:] = EMPTY
+    s.laid[:] = EMPTY
+    s.buried[:] = EMPTY
+    s.discards = EMPTY
+    s.extra_hand = EMPTY
+    s.played = EMPTY
+    s.first_in = NOBODY
+    s.principal = NOBODY
+    for entry in range(s.log_length):
+        s.log_verb[entry] = 0
+        s.log_count[entry] = 0
+        s.log_seat[entry] = 0
+    s.log_length = 0
+    s.num_in = 0
+    for trick in range(len(s.plays)):
+        s.winners[trick] = NOBODY
+        for seat in range(p.num_players):
+            s.plays[trick, seat] = -1
+    s.tricks[:] = 0
+    start_play(s, p, NOBODY)
+    for seat in range(p.num_players):
+        s.status[seat] = UNSPOKEN if s.entitled[seat] != 0 else AWAY
+
+
+# --- from decision to decision --------------------------------------------------------------------------------------------
+
+
+@jit
+def close_decision(s):
+    """Nobody is asked."""
+    s.actor = NOBODY
+    s.may = 0
+    s.exchange_least = 0
+    s.exchange_most = -1
+    s.exchange_cards = EMPTY
+    s.may_play = EMPTY
+
+
+@jit
+def advance(s, p):
+    """Moves on until a seat must decide or the game is over; returns how many deals ended."""
+    settled = 0
+    while s.phase != OVER:
+        close_decision(s)
+        if s.phase == DECLARE:
+            if open_declare(s, p):
+                break
+            close_declare(s, p)
+            if p.second_chance != 0:
+                s.phase = SECOND_CHANCE
+                begin_round(s, p, eldest(s, p), p.num_players)
+            else:
+                _after_bidding(s, p)
+        elif s.phase == SECOND_CHANCE:
+            if open_second_chance(s, p):
+                break
+            _after_bidding(s, p)
+        elif s.phase == EXCHANGE:
+            if open_exchange(s, p):
+                break
+            _begin_tricks(s, p)
+        elif s.phase == PLAY:
+            if open_play(s, p):
+                break
+            s.phase = SETTLE
+        else:
+            settle(s, p)
+            settled += 1
+            _after_deal(s, p)
+    return settled
+
+
+@jit
+def reopen(s, p):
+    """Works out the open decision of a record whose table was set up without it."""
+    if s.phase == DECLARE:
+        open_declare(s, p)
+    elif s.phase == SECOND_CHANCE:
+        open_second_chance(s, p)
+    elif s.phase == EXCHANGE:
+        open_exchange(s, p)
+    else:
+        open_play(s, p)
+
+
+@jit
+def _after_bidding(s, p):
+    """Who plays is known: the stakes, then exchanges or the first trick; nobody or one alone needs no play."""
+    s.num_in = seats_with(s, p, IN)
+    if s.num_in < 2:
+        s.phase = SETTLE
+        return
+    collect_stakes(s, p)
+    if p.exchange_max > 0 and p.exchange_when != WHILE_DECLARING:
+        s.phase = EXCHANGE
+        begin_round(s, p, s.principal if s.principal != NOBODY else eldest(s, p), p.num_players)
+    else:
+        _begin_tricks(s, p)
+
+
+@jit
+def _begin_tricks(s, p):
+    s.phase = PLAY
+    leader = s.principal
+    if p.principal_leads == 0 or leader == NOBODY:
+        leader = eldest(s, p)
+        while s.status[leader] != IN:
+            leader = next_seat(leader, p)
+    start_play(s, p, leader)
+
+
+# --- after a deal -----------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _after_deal(s, p):
+    """The next deal begins, or the session ends (rules: rams 2.5)."""
+    played = s.deal + 1
+    if played >= p.num_deals:
+        if p.play_on == 0:
+            _end(s)
+            return
+        if s.carry < p.divisor or played >= p.num_deals + 3 * p.num_players:
+            _split_pot(s, p)
+            _end(s)
+            return
+    if _entitle(s, p) < 2:
+        _split_pot(s, p)
+        _end(s)
+        return
+    ante_payers = p.num_players if p.ante_payer == ALL_ANTE else 1
+    if (p.num_players + 1) * (s.carry + ante_payers * p.ante + p.num_players * p.stay_stake) > MAX_CHIPS:
+        s.truncated = 1
+        _end(s)
+        return
+    s.deal = played
+    s.dealer = next_seat(s.dealer, p)
+    while s.entitled[s.dealer] == 0:
+        s.dealer = next_seat(s.dealer, p)
+    s.forced = 0
+    if p.forced_deal == FORCED_AFTER_NO_BESTIA:
+        s.forced = s.without_bestia
+    elif p.forced_deal == FORCED_ON_BARE_ANTE:
+        s.forced = 1 if s.carry == 0 else 0
+    s.planned[:, 0] = -1
+    shuffle(s, p)
+    _begin_deal(s, p)
+
+
+@jit
+def _entitle(s, p):
+    """Who may win the next pot: everybody once it is empty; with table stakes nobody without chips (rules: rams 5)."""
+    seats = 0
+    for seat in range(p.num_players):
+        may = s.carry == 0 or s.entitled[seat] != 0
+        broke = p.stakes == TABLE_STAKES and s.credits[seat] <= 0
+        s.entitled[seat] = 1 if may and not broke else 0
+        seats += s.entitled[seat]
+    return seats
+
+
+@jit
+def _split_pot(s, p):
+    """What lies in the pot when a session ends is split equally, odd chips to the seats after the last dealer.
+
+    It goes to the seats still entitled; if all were eliminated at once, to all that were in the deal.
+    """
+    sharing = 0
+    for seat in range(p.num_players):
+        sharing += s.entitled[seat]
+    if sharing == 0:
+        for seat in range(p.num_players):
+            s.entitled[seat] = 1 if s.status[seat] != AWAY else 0
+            sharing += s.entitled[seat]
+    odd = s.carry % sharing
+    seat = s.dealer
+    for _ in range(p.num_players):
+        seat = next_seat(seat, p)
+        if s.entitled[seat] != 0:
+            s.split[seat] = s.carry // sharing + (1 if odd > 0 else 0)
+            odd -= 1
+            s.credits[seat] += s.split[seat]
+            s.net[seat] += s.split[seat]
+    s.carry = 0
+
+
+@jit
+def _end(s):
+    s.phase = OVER
+    s.over = 1
+    s.actor = NOBODY
+
+
+# --- actions ------------------------------------------------------------------------------------------------------------------
+
+
+@jit
+def apply(s, p, action):
+    """Plays one legal action of the actor."""
+    s.decision += 1
+    if action >= p.first_card:
+        play_card(s, p, action - p.first_card)
+    elif action >= p.first_exchange:
+        exchange(s, p, action - p.first_exchange)
+        if s.phase == DECLARE:
+            go_in(s, p, s.actor)
+            after_declaration(s, p)
+        else:
+            next_turn(s, p)
+    elif s.phase == DECLARE:
+        say_declare(s, p, p.action_verb[action])
+        after_declaration(s, p)
+    else:
+        say_second_chance(s, p, p.action_verb[action])
+
+
+@jit
+def forfeit(s, p, seat):
+    """The game ends because ``seat`` acted illegally: booked as bestia, nobody else gains or pays (design 7)."""
+    book_forfeit(s, p, seat)
+    close_decision(s)
+    _end(s)
+
+
+@jit
+def is_legal(s, p, action):
+    """Whether the actor may take an action of the layout."""
+    if s.actor < 0 or action < 0 or action >= p.num_actions:
+        return False
+    if action >= p.first_card:
+        return s.may_play & bit(action - p.first_card) != EMPTY
+    if action >= p.first_exchange:
+        return _may_exchange(s, action - p.first_exchange)
+    return s.may >> p.action_verb[action] & 1 != 0
+
+
+@jit
+def _may_exchange(s, chosen):
+    if s.exchange_most < 0 or chosen >> count(s.exchange_cards) != 0:
+        return False
+    return s.exchange_least <= count(np.uint64(chosen)) <= s.exchange_most
+
+
+@jit
+def mask(s, p, out):
+    """Writes 1 for every action the actor may take, else 0, to the first ``num_actions`` places."""
+    for action in range(p.num_actions):
+        out[action] = 0
+    for verb in range(6):
+        if s.may >> verb & 1:
+            out[p.verb_action[verb]] = 1
+    if s.exchange_most >= 0:
+        for chosen in range(1 << count(s.exchange_cards)):
+            if _may_exchange(s, chosen):
+                out[p.first_exchange + chosen] = 1
+    cards = s.may_play
+    while cards != EMPTY:
+        out[p.first_card + lowest(cards)] = 1
+        cards &= cards - ONE
+
+
+@jit
+def pick(s, p, key):
+    """A uniformly random legal action of the actor, from one random number."""
+    verbs = count(np.uint64(s.may))
+    cards = count(s.may_play)
+    subsets = 0
+    all_subsets = 0
+    if s.exchange_most >= 0:
+        size = count(s.exchange_cards)
+        all_subsets = 1 << size
+        subsets = all_subsets
+        if s.exchange_least > 0 or s.exchange_most < size:
+            subsets = 0
+            for chosen in range(all_subsets):
+                subsets += _may_exchange(s, chosen)
+    choice = below(key, 0, verbs + subsets + cards)
+    if choice < verbs:
+        return p.verb_action[nth(np.uint64(s.may), choice)]
+    choice -= verbs
+    if choice >= subsets:
+        return p.first_card + nth(s.may_play, choice - subsets)
+    if subsets == all_subsets:
+        return p.first_exchange + choice
+    for chosen in range(all_subsets):
+        if _may_exchange(s, chosen):
+            if choice == 0:
+                return p.first_exchange + chosen
+            choice -= 1
+    return p.first_exchange

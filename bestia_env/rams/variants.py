@@ -1,0 +1,200 @@
+"""The documented games, one entry each: the table of rules: rams 3 as rows of values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bestia_env.cards import Pack
+from bestia_env.errors import RulesError
+from bestia_env.rams.rules import RamsRules
+
+__all__ = ["VARIANTS", "Variant", "differences", "make"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A documented game.
+
+    Args:
+        players: fewest and most seats; hard limits of the preset.
+        default_players: the table size when none is given.
+        source: where the game is described.
+        values: what differs from :class:`~bestia_env.rams.rules.RamsRules`'s defaults.
+        packs: (most players, pack) pairs where the pack depends on the table size, ascending.
+    """
+
+    players: tuple[int, int]
+    default_players: int
+    source: str
+    values: dict[str, object]
+    packs: tuple[tuple[int, str], ...] = ()
+
+    def defaults(self, num_players: int) -> dict[str, object]:
+        """The preset's values for a table of ``num_players``."""
+        values = dict(self.values)
+        for most, pack in self.packs:
+            if num_players <= most:
+                return values | {"pack": pack}
+        return values
+
+
+_BESTIA: dict[str, object] = {}
+_STRICT: dict[str, object] = {
+    "forced_deal": "after_no_bestia",
+    "ruff": "highest_trump",
+    "lead_top_trump": "ace",
+    "lead_top_trump_every_trick": True,
+    "lead_trump_after_first": True,
+}
+_BUCO: dict[str, object] = {
+    "ante_payer": "all",
+    "extra_hand": True,
+    "second_chance": False,
+    "recycle": "none",
+    "last_player_wins": True,
+    "must_head": True,
+    "ruff": "overtrump_else_any_card",
+}
+_FIVE: dict[str, object] = {
+    "hand_size": 5,
+    "ante_payer": "all",
+    "ante": 5,
+    "turn_up_owner": "dealer",
+    "second_chance": False,
+    "exchange_max": 4,
+    "exchange_when": "declaring",
+    "last_player_wins": True,
+    "must_head": True,
+    "ruff": "overtrump_else_any_card",
+}
+_ROMAN: dict[str, object] = {
+    **_FIVE,
+    "ante": 10,
+    "stay_stake": 10,
+    "turn_up": "after_deal",
+    "turn_up_owner": "nobody",
+    "bidding": "circuits",
+    "max_circuits": 6,
+    "conditional_third": True,
+    "exchange_max": 5,
+    "principal": "knocker",
+    "principal_leads": True,
+    "principal_penalty": (Fraction(3, 2), Fraction(1)),
+    "best_principal_half_ante": True,
+}
+_ONLINE3: dict[str, object] = {
+    "ante_payer": "all",
+    "ante": 100,
+    "turn_up": "after_deal",
+    "exchange_max": 3,
+    "exchange_when": "declaring",
+    "recycle": "none",
+    "lead_top_trump": "ace_or_exposed_next",
+    "stakes": "table",
+    "remainder": "first_trick_winner",
+}
+_ONLINE4: dict[str, object] = {**_ONLINE3, "hand_size": 4, "exchange_max": 4, "principal": "first_in", "quota": (2, 1)}
+_JULEPE: dict[str, object] = {
+    "hand_size": 5,
+    "ante": 4,
+    "turn_up": "after_deal",
+    "turn_up_owner": "dealer_swap",
+    "second_chance": False,
+    "exchange_max": 5,
+    "exchange_when": "declaring",
+    "must_head": True,
+    "ruff": "overtrump_else_any_trump",
+    "quota": (2, 2),
+    "pot_award": "quota_split",
+}
+_MAUSCHELN: dict[str, object] = {
+    "hand_size": 4,
+    "ante": 4,
+    "turn_up": "mid_deal",
+    "late_join": True,
+    "second_chance": False,
+    "exchange_max": 4,
+    "principal": "first_in",
+    "principal_leads": True,
+    "must_head": True,
+    "ruff": "overtrump_else_any_trump",
+    "quota": (2, 1),
+    "principal_penalty": (Fraction(2), Fraction(1)),
+}
+_TIPPEN: dict[str, object] = {"turn_up": "after_deal", "forced_deal": "bare_ante", "second_chance": False}
+_ITALIAN_SHORT = ((5, "italian36"), (10, "italian40"))
+_GERMAN = ((6, "piquet32"), (10, "french52"))
+
+RULES = RamsRules
+
+VARIANTS: dict[str, Variant] = {
+    "bestia": Variant(players=(3, 10), default_players=5, source="000", values=_BESTIA),
+    "bestia_strict": Variant(players=(3, 10), default_players=5, source="000", values=_STRICT),
+    "bestia_buco": Variant(players=(4, 10), default_players=6, source="001", values=_BUCO),
+    "bestia_col_buco": Variant(
+        players=(3, 10), default_players=5, source="000", values={"extra_hand": True, "second_chance": False}
+    ),
+    "bestia_five": Variant(players=(4, 6), default_players=5, source="001", values=_FIVE),
+    "bestia_five_majority": Variant(
+        players=(4, 6), default_players=5, source="001", values={**_FIVE, "pot_award": "most_tricks"}
+    ),
+    "bestia_five_ace": Variant(
+        players=(4, 6), default_players=5, source="001", values={**_FIVE, "lead_top_trump": "ace"}
+    ),
+    "bestia_five_top": Variant(
+        players=(4, 6),
+        default_players=5,
+        source="001",
+        values={**_FIVE, "lead_top_trump": "highest_remaining", "lead_top_trump_every_trick": True},
+    ),
+    "bestia_five_undertrump": Variant(
+        players=(4, 6), default_players=5, source="001", values={**_FIVE, "ruff": "overtrump_else_any_trump"}
+    ),
+    "bestia_roman": Variant(players=(4, 6), default_players=5, source="001", values=_ROMAN),
+    "online3": Variant(players=(3, 6), default_players=5, source="004", values=_ONLINE3),
+    "online4": Variant(players=(3, 4), default_players=4, source="004", values=_ONLINE4),
+    "julepe": Variant(players=(3, 6), default_players=5, source="000", values=_JULEPE, packs=_ITALIAN_SHORT),
+    "mauscheln": Variant(players=(3, 10), default_players=4, source="000", values=_MAUSCHELN, packs=_GERMAN),
+    "mousel": Variant(players=(3, 10), default_players=4, source="000", values=_MAUSCHELN, packs=_GERMAN),
+    "tippen": Variant(players=(3, 10), default_players=4, source="000", values=_TIPPEN, packs=_GERMAN),
+    "dreiblatt": Variant(players=(3, 10), default_players=4, source="000", values=_TIPPEN, packs=_GERMAN),
+    "tippen_exchange": Variant(
+        players=(3, 10), default_players=4, source="000", values={**_TIPPEN, "exchange_max": 3}, packs=_GERMAN
+    ),
+}
+
+
+def make(variant: str, num_players: int | None = None, **changes: object) -> RamsRules:
+    """The rules of a preset with some fields changed; the name ``rams`` starts from plain defaults, any table size.
+
+    Raises:
+        RulesError: unknown field, table size out of the preset's range, or values the rules reject.
+    """
+    preset = VARIANTS.get(variant)
+    players = num_players if num_players is not None else (preset.default_players if preset else 5)
+    if preset is not None:
+        low, high = preset.players
+        if type(players) is not int or not low <= players <= high:
+            raise RulesError(f"num_players={players!r}; {variant} allows {low} to {high}")
+    known = [name for name in RamsRules.__dataclass_fields__ if name not in ("variant", "num_players")]
+    for field in changes:
+        if field not in known:
+            raise RulesError(f"unknown field {field!r} of {variant}; allowed are {', '.join(known)}")
+    values = (preset.defaults(players) if preset else {}) | changes
+    return RamsRules(variant=variant, num_players=players, **values)  # type: ignore[arg-type]  # checked by the record
+
+
+def differences(rules: RamsRules) -> dict[str, object]:
+    """The table size and every field in which rules differ from the preset they are labelled with."""
+    preset = VARIANTS.get(rules.variant)
+    base = RamsRules(
+        variant=rules.variant, num_players=rules.num_players, **(preset.defaults(rules.num_players) if preset else {})  # type: ignore[arg-type]  # a row of the table
+    )
+    changed = {name: value for name, value in rules.values().items() if value != getattr(base, name)}
+    return {"num_players": rules.num_players} | changed
+
+
+def pack_text(pack: str | Pack) -> str:
+    """How a pack is called in tables."""
+    return pack if isinstance(pack, str) else f"{pack.num_cards} cards"
