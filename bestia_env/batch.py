@@ -1,0 +1,383 @@
+"""GameBatch: many games of one rule set in one structured array, stepped by compiled loops."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestia_env.errors import BestiaError, IllegalActionError, RecordError
+from bestia_env.family import Rules
+from bestia_env.registry import family_of, make_rules
+from bestia_env.session import SessionConfig
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["GameBatch"]
+
+DRIVER_KEYS = frozenset({"seed", "game"})
+
+
+class GameBatch:
+    """B games of one rule set; row r plays game 0, 1, 2 … of its row, each a function of its address alone.
+
+    Args:
+        rules: a preset's name or rules.
+        num_games: B.
+        num_players: seats, when ``rules`` is a name; None is the preset's default.
+        seed: the first part of every game's address; None draws one from the operating system.
+        session: how many deals a game has, and how it begins.
+        autoreset: a finished row deals its next game within the same step (Gymnasium's SAME_STEP): rewards, scores and
+            done speak of the game that ended, actor, legal and view of the new one. False: it stops.
+        rows: (B,) row numbers of the addresses; rows that share a number play the same deals. None: 0 … B-1.
+        changes: fields of the preset to change.
+
+    Attributes:
+        states: (B,) state records of the family; ``states["pot"]`` is a view over all games.
+        rewards: (B, n) chips booked in the last step (int64; float64 in families whose wins are fractions).
+        scores: (B, n) float64 score of the deals that ended in the last step (design 8.3).
+        done: (B,) bool, the game of the row ended in the last step.
+        truncated: (B,) bool, it ended before its time because the pot outgrew 2^53 chips.
+
+    Raises:
+        RulesError: unknown preset or field, or a session that does not fit.
+        BestiaError: ``num_games`` or ``seed`` out of range.
+    """
+
+    def __init__(
+        self,
+        rules: str | Rules,
+        num_games: int = 1,
+        *,
+        num_players: int | None = None,
+        seed: int | None = None,
+        session: SessionConfig | None = None,
+        autoreset: bool = True,
+        rows: ArrayLike | None = None,
+        **changes: Any,
+    ) -> None:
+        if isinstance(rules, str):
+            rules = make_rules(rules, num_players, **changes)
+        elif changes or num_players is not None:
+            raise BestiaError(f"num_players, {sorted(changes)}: allowed only with a preset's name, not with rules")
+        if not isinstance(num_games, int | np.integer) or num_games < 1:
+            raise BestiaError(f"num_games={num_games!r}; allowed is a positive integer")
+        self.rules = rules
+        self.session = session or SessionConfig()
+        self.family = family_of(rules)
+        self.layout = self.family.layout(rules)
+        self.num_games = int(num_games)
+        self.num_players = rules.num_players
+        self.autoreset = autoreset
+        self.seed = check_seed(secrets.randbits(63) if seed is None else seed)
+        self._loops = self.family.loops
+        self._parameters = self.family.parameters(rules, self.session)
+        self._tensor = self.family.tensor(rules)
+        self.states: NDArray[Any] = np.zeros(self.num_games, self.family.state_dtype)
+        self.states["seed"] = self.seed
+        self.states["row"] = np.arange(num_games) if rows is None else np.asarray(rows, np.int64)
+        self._last = self.states.copy()
+        self._all = np.arange(self.num_games)
+        self._clear_outcome()
+        self._loops.start(self.states, self._parameters, self._all, False)
+
+    def _clear_outcome(self) -> None:
+        shape = (self.num_games, self.num_players)
+        self.rewards: NDArray[Any] = np.zeros(shape, self.family.reward_dtype)
+        self.scores: NDArray[np.float64] = np.zeros(shape)
+        self.done: NDArray[np.bool_] = np.zeros(self.num_games, np.bool_)
+        self.truncated: NDArray[np.bool_] = np.zeros(self.num_games, np.bool_)
+
+    # --- beginning games ----------------------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        rows: ArrayLike | None = None,
+        deals: Sequence[Mapping[str, Any] | None] | None = None,
+        *,
+        games: ArrayLike | None = None,
+    ) -> None:
+        """Begins a new game in the given rows (None: all).
+
+        Args:
+            rows: row indices; without ``games`` each goes on to the next game of its address.
+            deals: one deal a row (design 8.2), None where nothing is set up; what a deal does not say is random.
+            games: (len(rows), 2) addresses (row, game) to begin at.
+
+        Raises:
+            RecordError: a deal contradicts itself or the rules; no row has changed.
+            BestiaError: a row out of range, or lists of different lengths.
+        """
+        chosen = self._rows(rows)
+        deals = [None] * len(chosen) if deals is None else deals
+        if len(deals) != len(chosen):
+            raise BestiaError(f"deals: {len(deals)} given for {len(chosen)} rows; allowed is one a row")
+        fresh = self.states[chosen]
+        if games is None:
+            fresh["game"] += 1
+        else:
+            addresses = np.asarray(games, np.int64)
+            if addresses.shape != (len(chosen), 2) or addresses.min(initial=0) < 0:
+                raise BestiaError(f"games of shape {addresses.shape}; allowed is ({len(chosen)}, 2), none negative")
+            fresh["row"], fresh["game"] = addresses[:, 0], addresses[:, 1]
+        for index, deal in enumerate(deals):
+            self._address(fresh[index : index + 1], deal or {})
+        places = np.arange(len(chosen))
+        self._loops.prepare(fresh, self._parameters, places)
+        set_up = np.array([bool(set(deal or ()) - DRIVER_KEYS) for deal in deals], np.bool_)
+        for index in np.flatnonzero(set_up):
+            self._inject(fresh[index : index + 1], deals[index] or {})
+        self._loops.start(fresh, self._parameters, places[set_up], True)
+        self._loops.start(fresh, self._parameters, places[~set_up], False)
+        self.states[chosen] = fresh
+        if len(chosen) == self.num_games:
+            self._clear_outcome()
+
+    def _rows(self, rows: ArrayLike | None) -> NDArray[np.int64]:
+        chosen = self._all if rows is None else np.atleast_1d(np.asarray(rows, np.int64))
+        if len(chosen) and not (0 <= chosen.min() and chosen.max() < self.num_games):
+            raise BestiaError(f"rows={rows!r}; allowed are integers from 0 to {self.num_games - 1}")
+        return chosen
+
+    def _address(self, state: NDArray[Any], deal: Mapping[str, Any]) -> None:
+        if "seed" in deal:
+            state["seed"] = check_seed(deal["seed"])
+        if "game" in deal:
+            game = deal["game"]
+            ok = isinstance(game, Sequence) and len(game) == 2 and all(isinstance(part, int) and part >= 0 for part in game)
+            if not ok:
+                raise RecordError(f"game={game!r}; allowed is a pair (row, game) of integers from 0")
+            state["row"], state["game"] = game
+
+    def _inject(self, state: NDArray[Any], deal: Mapping[str, Any]) -> None:
+        known = self.family.deal_keys()
+        for key in sorted(set(deal) - known - DRIVER_KEYS):
+            warnings.warn(f"deal key {key!r} is not known to {self.rules.variant} and ignored; known are "
+                          f"{', '.join(sorted(known | DRIVER_KEYS))}", UserWarning, stacklevel=4)  # fmt: skip
+        if set(deal) & known:
+            key = np.random.SeedSequence([int(state[name][0]) for name in ("seed", "row", "game")])
+            self.family.inject(self.rules, state[0], deal, int(key.generate_state(1, np.uint64)[0]))
+
+    # --- asking ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def actor(self) -> NDArray[np.int32]:
+        """(B,) seat to act, -1 once the row has stopped."""
+        return np.asarray(self.states["actor"])
+
+    @property
+    def game_id(self) -> NDArray[np.int64]:
+        """(B, 2) the (row, game) part of every game's address."""
+        return np.stack([self.states["row"], self.states["game"]], axis=1)
+
+    def legal(self, out: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+        """(B, A) action masks of the actors; rows that have stopped are all zero.
+
+        ``out`` of this and the next methods takes the result, which saves the memory system's share of the time: new
+        arrays of a large batch cost as much as filling them.
+        """
+        out = self._out(out, (self.num_games, self.layout.num_actions), np.dtype(np.bool_))
+        self._loops.legal(self.states, self._parameters, out)
+        return out
+
+    @staticmethod
+    def _out(out: NDArray[Any] | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        if out is None:
+            return np.zeros(shape, dtype)
+        if out.shape != shape or out.dtype != dtype:
+            raise BestiaError(f"out of shape {out.shape}, dtype {out.dtype}; allowed is shape {shape}, dtype {dtype}")
+        return out
+
+    def view(
+        self, seats: ArrayLike | None = None, rows: ArrayLike | None = None, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """View records of the actors, or of the given seats (one a row, or one for all).
+
+        Args:
+            seats: who looks; None is the actor (seat 0 where nobody acts).
+            rows: which rows; None is all.
+            out: an array that an earlier call for this batch returned, to be filled again.
+
+        Raises:
+            BestiaError: a seat or row out of range, or an ``out`` of another shape.
+        """
+        return self._view(self.states, seats, self._rows(rows), out)
+
+    def final_view(self, seats: ArrayLike, rows: ArrayLike | None = None) -> NDArray[Any]:
+        """Views of the games that ended in the last step, for rows where ``done`` is true.
+
+        Raises:
+            BestiaError: a seat or row out of range, or a row whose game has not just ended.
+        """
+        chosen = np.flatnonzero(self.done) if rows is None else self._rows(rows)
+        if not self.done[chosen].all():
+            raise BestiaError(f"rows={chosen[~self.done[chosen]].tolist()} have not just ended; allowed are rows with done")
+        return self._view(self._last, seats, chosen)
+
+    def _view(
+        self,
+        states: NDArray[Any],
+        seats: ArrayLike | None,
+        rows: NDArray[np.int64],
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        if seats is None:
+            who = np.maximum(states["actor"][rows], 0).astype(np.int64)
+        else:
+            who = np.broadcast_to(np.asarray(seats, np.int64), rows.shape)
+            if len(who) and not (0 <= who.min() and who.max() < self.num_players):
+                raise BestiaError(f"seats={seats!r}; allowed are integers from 0 to {self.num_players - 1}")
+        views = self._out(out, (len(rows),), self.family.view_dtype)
+        self._loops.observe(states, self._parameters, rows, who, views)
+        return views
+
+    def encode(self, views: NDArray[Any], out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """(len(views), F) tensors in [0, 1]; see ``tensor_layout``."""
+        out = self._out(out, (len(views), self._tensor.size), np.dtype(np.float32))
+        self._loops.encode(views, self._parameters, self._tensor.parameters, out)
+        return out
+
+    def keys(self, rows: ArrayLike | None = None) -> NDArray[np.uint64]:
+        """(B,) one random key an open decision: a function of deal address, seat and decision number."""
+        chosen = self._rows(rows)
+        out = np.zeros(len(chosen), np.uint64)
+        self._loops.keys(self.states, chosen, out)
+        return out
+
+    def random_actions(self) -> NDArray[np.int64]:
+        """(B,) uniformly random legal actions, 0 in rows that have stopped."""
+        out = np.zeros(self.num_games, np.int64)
+        self._loops.random_actions(self.states, self._parameters, out)
+        return out
+
+    # --- playing ----------------------------------------------------------------------------------------------------------
+
+    def step(self, actions: ArrayLike) -> None:
+        """Plays one action in every row that has an actor; then read rewards, scores, done and truncated.
+
+        Raises:
+            IllegalActionError: an action its row does not offer; no row has changed.
+            BestiaError: not one integer a row.
+        """
+        chosen = np.ascontiguousarray(actions, dtype=None)
+        if chosen.shape != (self.num_games,) or chosen.dtype.kind not in "iu":
+            raise BestiaError(f"actions of shape {chosen.shape}, dtype {chosen.dtype}; allowed are {self.num_games} integers")
+        chosen = chosen.astype(np.int64, copy=False)
+        row = self._loops.first_illegal(self.states, self._parameters, chosen)
+        if row >= 0:
+            raise IllegalActionError(self.explain_illegal(row, int(chosen[row])))
+        self._loops.step(
+            self.states, self._parameters, chosen, self.rewards, self.scores, self.done, self.truncated, self._last,
+            self.autoreset,
+        )  # fmt: skip
+
+    def explain_illegal(self, row: int, action: int) -> str:
+        """Why an action is not legal in a row: seat, phase, action, what is allowed, and the address."""
+        state = self.states[row]
+        legal = np.flatnonzero(self.legal()[row])
+        names = ", ".join(f"{choice} {self.layout.name(int(choice))}" for choice in legal)
+        inside = 0 <= action < self.layout.num_actions
+        address = ", ".join(f"{name}={int(state[name])}" for name in ("seed", "row", "game", "deal", "decision"))
+        phase = self.family.full_state(self.rules, state)["phase"]
+        return (
+            f"row {row}: seat {int(state['actor'])} in phase {phase} cannot play action {action}"
+            f"{' ' + self.layout.name(action) if inside else ''}; allowed are {names} ({address}; {self.rules})"
+        )
+
+    def forfeit(self, row: int) -> None:
+        """Ends the game of a row because its actor acted illegally (design 7): read rewards, scores and done.
+
+        The offender is booked as bestia, nobody else gains or pays. The row stops; ``reset`` begins its next game.
+
+        Raises:
+            BestiaError: the row has stopped already.
+        """
+        (row,) = self._rows(row)
+        offender = int(self.states["actor"][row])
+        if offender < 0:
+            raise BestiaError(f"row={row} has stopped; allowed are rows with an actor")
+        self._loops.forfeit(self.states, self._parameters, row, offender, self.rewards[row], self.scores[row])
+        self.done[row] = True
+        self.truncated[row] = False
+        self._last[row] = self.states[row]
+
+    # --- copies -----------------------------------------------------------------------------------------------------------
+
+    def clone(self, rows: ArrayLike | None = None, copies: int = 1) -> GameBatch:
+        """An independent batch of the given rows, each ``copies`` times in a row; it goes on with equal luck.
+
+        Raises:
+            BestiaError: a row out of range, or fewer than one copy.
+        """
+        if copies < 1:
+            raise BestiaError(f"copies={copies!r}; allowed is a positive integer")
+        chosen = np.repeat(self._rows(rows), copies)
+        twin = GameBatch.__new__(GameBatch)
+        twin.__dict__.update(self.__dict__)
+        twin.num_games = len(chosen)
+        twin._all = np.arange(len(chosen))
+        for name in ("states", "_last", "rewards", "scores", "done", "truncated"):
+            setattr(twin, name, take_rows(getattr(self, name), chosen))
+        return twin
+
+    def redeal(self, views: NDArray[Any], keys: NDArray[np.uint64], copies: int = 1) -> GameBatch:
+        """A batch of ``copies`` games for each View, uniform among those consistent with it; the viewer is seat 0.
+
+        Args:
+            views: (k,) Views of these rules.
+            keys: (k * copies,) uint64, one a game; it is the seed of the game's further luck.
+            copies: games a View.
+
+        Raises:
+            BestiaError: another number of keys.
+        """
+        keys = np.ascontiguousarray(keys, np.uint64)
+        if copies < 1 or keys.shape != (len(views) * copies,):
+            raise BestiaError(f"keys of shape {keys.shape}; allowed is ({len(views)} x {copies},)")
+        twin = self.clone(np.zeros(len(keys), np.int64))
+        twin.autoreset = False
+        twin.states = np.zeros(len(keys), self.family.state_dtype)
+        twin._clear_outcome()
+        self._loops.redeal(views, self._parameters, keys, twin.states)
+        return twin
+
+    @property
+    def tensor_layout(self) -> Any:
+        """The :class:`~bestia_env.family.TensorLayout` of ``encode``."""
+        return self._tensor
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("rules", "session", "num_games", "num_players", "autoreset", "seed", "states", "_last", "rewards", "scores")
+        return {name: self.__dict__[name] for name in (*kept, "done", "truncated")}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self.family = family_of(self.rules)
+        self.layout = self.family.layout(self.rules)
+        self._loops = self.family.loops
+        self._parameters = self.family.parameters(self.rules, self.session)
+        self._tensor = self.family.tensor(self.rules)
+        self._all = np.arange(self.num_games)
+
+
+def check_seed(seed: object) -> int:
+    """A seed as an int.
+
+    Raises:
+        BestiaError: not an integer from 0 to 2^64 - 1.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+        raise BestiaError(f"seed={seed!r}; allowed are integers from 0 to 2^64 - 1")
+    return int(seed)
+
+
+def take_rows(array: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+    """A copy of some rows; structured rows go as bytes, because NumPy copies them field by field (twenty times slower)."""
+    if array.dtype.fields is None:
+        return array[rows]
+    flat = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), array.dtype.itemsize)
+    return flat[rows].view(array.dtype).reshape(len(rows))
