@@ -6,9 +6,16 @@ different type in plain Python.
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from bestia_env._jit import jit_for
+
+# What compiled functions work on, for readers and type checkers: Numba infers the types from the call.
+Int: TypeAlias = "int | np.integer[Any]"
+Mask: TypeAlias = np.uint64
+Array: TypeAlias = Any
 
 jit = jit_for("shared")
 
@@ -27,19 +34,19 @@ _SHIFTS = tuple(np.uint64(1 << step) for step in range(6))
 
 
 @jit
-def bit(card: int) -> np.uint64:
+def bit(card: Int) -> Mask:
     """The mask of one card."""
     return ONE << np.uint64(card)
 
 
 @jit
-def above(card: int) -> np.uint64:
+def above(card: Int) -> Mask:
     """The mask of all ids greater than ``card`` (0 <= card < 63)."""
     return ALL << np.uint64(card + 1)
 
 
 @jit
-def count(mask: np.uint64) -> int:
+def count(mask: Mask) -> Int:
     """How many cards a mask holds: sums of neighbouring bits, pairs, nibbles, then all bytes by one product."""
     mask = mask - ((mask >> ONE) & _PAIRS)
     mask = (mask & _NIBBLES) + ((mask >> _TWO) & _NIBBLES)
@@ -48,13 +55,13 @@ def count(mask: np.uint64) -> int:
 
 
 @jit
-def lowest(mask: np.uint64) -> int:
+def lowest(mask: Mask) -> Int:
     """The smallest id of a mask that is not empty."""
     return count((mask & (~mask + ONE)) - ONE)
 
 
 @jit
-def highest(mask: np.uint64) -> int:
+def highest(mask: Mask) -> Int:
     """The greatest id of a mask that is not empty: every bit below it is set, then counted."""
     for shift in _SHIFTS:
         mask |= mask >> shift
@@ -62,15 +69,15 @@ def highest(mask: np.uint64) -> int:
 
 
 @jit
-def nth(mask: np.uint64, index: int) -> int:
+def nth(mask: Mask, index: Int) -> Int:
     """The ``index``-th smallest id of a mask (0 = the smallest)."""
-    for _ in range(index):
+    for _ in range(int(index)):
         mask &= mask - ONE
     return lowest(mask)
 
 
 @jit
-def subset(mask: np.uint64, chosen: int) -> np.uint64:
+def subset(mask: Mask, chosen: Int) -> Mask:
     """The cards of ``mask`` that ``chosen`` picks: bit i of ``chosen`` is the i-th smallest card."""
     picked = EMPTY
     index = 0

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bestia_env._bits import Array, Int, Mask
 from bestia_env._jit import jit_for
 from bestia_env.family import MAX_SEATS
 from bestia_env.rng import AGENT, below, fold, game_key
@@ -45,7 +46,7 @@ class Loops:
 
 
 @jit_for("shared")
-def decision_key(s):  # type: ignore[no-untyped-def]  # compiled on a record, see numba
+def decision_key(s: Any) -> Mask:
     """The key of the open decision: a function of deal address, seat and decision number (design 5).
 
     Deal, decision and seat share one number, so that the key costs two rounds of mixing and not four.
@@ -53,7 +54,7 @@ def decision_key(s):  # type: ignore[no-untyped-def]  # compiled on a record, se
     return fold(fold(s.key, AGENT), (np.int64(s.deal) * DECISIONS + s.decision) * MAX_SEATS + max(s.actor, 0))
 
 
-def make_loops(
+def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures cannot stand elsewhere
     family: str,
     *,
     prepare: Compiled,
@@ -73,7 +74,7 @@ def make_loops(
     jit = jit_for(family)
 
     @jit
-    def prepare_all(S, P, rows):
+    def prepare_all(S: Array, P: Array, rows: Array) -> None:
         """Readies the given rows for a deal that is set up by hand before ``start``."""
         for row in rows:
             s = S[row]
@@ -81,7 +82,7 @@ def make_loops(
             prepare(s, P[0])
 
     @jit
-    def start_all(S, P, rows, prepared):
+    def start_all(S: Array, P: Array, rows: Array, prepared: bool) -> None:
         """Begins the games at the addresses of the given rows, or those whose first deal has been set up."""
         for row in rows:
             s = S[row]
@@ -93,13 +94,13 @@ def make_loops(
             advance(s, P[0])
 
     @jit
-    def legal_all(S, P, out):
+    def legal_all(S: Array, P: Array, out: Array) -> None:
         """Writes the action mask of every row's actor."""
         for row in range(len(S)):
             mask(S[row], P[0], out[row])
 
     @jit
-    def first_illegal_all(S, P, actions):
+    def first_illegal_all(S: Array, P: Array, actions: Array) -> Int:
         """The first row that acts and whose action is not legal, or -1."""
         for row in range(len(S)):
             if S[row].actor >= 0 and not is_legal(S[row], P[0], actions[row]):
@@ -107,7 +108,17 @@ def make_loops(
         return -1
 
     @jit
-    def step_all(S, P, actions, rewards, scores, done, truncated, last, autoreset):
+    def step_all(
+        S: Array,
+        P: Array,
+        actions: Array,
+        rewards: Array,
+        scores: Array,
+        done: Array,
+        truncated: Array,
+        last: Array,
+        autoreset: bool,
+    ) -> None:
         """Plays one legal action in every row that has an actor.
 
         Net chips and scores of the deals that ended with it are written (else zeros), ended games are kept in ``last``
@@ -142,7 +153,7 @@ def make_loops(
                     advance(s, p)
 
     @jit
-    def forfeit_one(S, P, row, seat, rewards, scores):
+    def forfeit_one(S: Array, P: Array, row: Int, seat: Int, rewards: Array, scores: Array) -> None:
         """Ends the game of a row because a seat acted illegally."""
         s = S[row]
         forfeit(s, P[0], seat)
@@ -151,19 +162,19 @@ def make_loops(
             scores[other] = s.score_top[other] / s.score_base
 
     @jit
-    def observe_all(S, P, rows, seats, V):
+    def observe_all(S: Array, P: Array, rows: Array, seats: Array, V: Array) -> None:
         """Fills one View for each given row and seat."""
         for index in range(len(rows)):
             observe(S[rows[index]], P[0], seats[index], V[index])
 
     @jit
-    def encode_all(V, P, E, out):
+    def encode_all(V: Array, P: Array, E: Array, out: Array) -> None:
         """Writes one tensor a View."""
         for index in range(len(V)):
             encode(V[index], P[0], E[0], out[index])
 
     @jit
-    def redeal_all(V, P, keys, S):
+    def redeal_all(V: Array, P: Array, keys: Array, S: Array) -> None:
         """Builds ``len(S) / len(V)`` states for each View, one key a state."""
         copies = len(S) // len(V)
         for index in range(len(S)):
@@ -173,19 +184,19 @@ def make_loops(
             redeal(V[index // copies], P[0], keys[index], s)
 
     @jit
-    def keys_all(S, rows, out):
+    def keys_all(S: Array, rows: Array, out: Array) -> None:
         """The key of each given row's open decision."""
         for index in range(len(rows)):
             out[index] = decision_key(S[rows[index]])
 
     @jit
-    def random_actions_all(S, P, out):
+    def random_actions_all(S: Array, P: Array, out: Array) -> None:
         """A uniformly random legal action for every row that has an actor, else 0."""
         for row in range(len(S)):
             out[row] = pick(S[row], P[0], decision_key(S[row])) if S[row].actor >= 0 else 0
 
     @jit
-    def rollout_all(S, P, steps):
+    def rollout_all(S: Array, P: Array, steps: Int) -> Int:
         """Plays ``steps`` random decisions in every row, games following one another; returns the games that ended."""
         p = P[0]
         games = 0
@@ -207,7 +218,7 @@ def make_loops(
         return games
 
     @jit
-    def move_one(S, P, E, action, V, X, M):
+    def move_one(S: Array, P: Array, E: Array, action: Array, V: Array, X: Array, M: Array) -> Int:
         """Plays one action of a batch of one game, and shows the next actor what it sees: View, tensor and mask.
 
         Returns the next actor (-1: the game is over), plus ``DEAL_ENDED`` if a deal ended with the action; or
@@ -244,7 +255,7 @@ def make_loops(
 
 
 @jit_for("shared")
-def choose_uniform(masks, keys, out):  # type: ignore[no-untyped-def]  # compiled on arrays, see numba
+def choose_uniform(masks: Array, keys: Array, out: Array) -> Int:
     """A uniformly random choice among the ones of every mask; returns the first row whose mask is empty, or -1."""
     for row in range(len(masks)):
         options = 0

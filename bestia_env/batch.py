@@ -92,7 +92,7 @@ class GameBatch:
         self.done: NDArray[np.bool_] = np.zeros(self.num_games, np.bool_)
         self.truncated: NDArray[np.bool_] = np.zeros(self.num_games, np.bool_)
 
-    # --- beginning games ----------------------------------------------------------------------------------------------
+    # --- beginning games --------------------------------------------------------------------------------------------
 
     def reset(
         self,
@@ -129,8 +129,8 @@ class GameBatch:
         places = np.arange(len(chosen))
         self._loops.prepare(fresh, self._parameters, places)
         set_up = np.array([bool(set(deal or ()) - DRIVER_KEYS) for deal in deals], np.bool_)
-        for index in np.flatnonzero(set_up):
-            self._inject(fresh[index : index + 1], deals[index] or {})
+        for place in np.flatnonzero(set_up).tolist():
+            self._inject(fresh[place : place + 1], deals[place] or {})
         self._loops.start(fresh, self._parameters, places[set_up], True)
         self._loops.start(fresh, self._parameters, places[~set_up], False)
         self.states[chosen] = fresh
@@ -139,7 +139,7 @@ class GameBatch:
 
     def _rows(self, rows: ArrayLike | None) -> NDArray[np.int64]:
         chosen = self._all if rows is None else np.atleast_1d(np.asarray(rows, np.int64))
-        if len(chosen) and not (0 <= chosen.min() and chosen.max() < self.num_games):
+        if len(chosen) and not (chosen.min() >= 0 and chosen.max() < self.num_games):
             raise BestiaError(f"rows={rows!r}; allowed are integers from 0 to {self.num_games - 1}")
         return chosen
 
@@ -148,7 +148,11 @@ class GameBatch:
             state["seed"] = check_seed(deal["seed"])
         if "game" in deal:
             game = deal["game"]
-            ok = isinstance(game, Sequence) and len(game) == 2 and all(isinstance(part, int) and part >= 0 for part in game)
+            ok = (
+                isinstance(game, Sequence)
+                and len(game) == 2
+                and all(isinstance(part, int) and part >= 0 for part in game)
+            )
             if not ok:
                 raise RecordError(f"game={game!r}; allowed is a pair (row, game) of integers from 0")
             state["row"], state["game"] = game
@@ -159,10 +163,10 @@ class GameBatch:
             warnings.warn(f"deal key {key!r} is not known to {self.rules.variant} and ignored; known are "
                           f"{', '.join(sorted(known | DRIVER_KEYS))}", UserWarning, stacklevel=4)  # fmt: skip
         if set(deal) & known:
-            key = np.random.SeedSequence([int(state[name][0]) for name in ("seed", "row", "game")])
-            self.family.inject(self.rules, state[0], deal, int(key.generate_state(1, np.uint64)[0]))
+            address = np.random.SeedSequence([int(state[name][0]) for name in ("seed", "row", "game")])
+            self.family.inject(self.rules, state[0], deal, int(address.generate_state(1, np.uint64)[0]))
 
-    # --- asking ---------------------------------------------------------------------------------------------------------
+    # --- asking -----------------------------------------------------------------------------------------------------
 
     @property
     def actor(self) -> NDArray[np.int32]:
@@ -215,7 +219,9 @@ class GameBatch:
         """
         chosen = np.flatnonzero(self.done) if rows is None else self._rows(rows)
         if not self.done[chosen].all():
-            raise BestiaError(f"rows={chosen[~self.done[chosen]].tolist()} have not just ended; allowed are rows with done")
+            raise BestiaError(
+                f"rows={chosen[~self.done[chosen]].tolist()} have not just ended; allowed are rows with done"
+            )
         return self._view(self._last, seats, chosen)
 
     def _view(
@@ -229,7 +235,7 @@ class GameBatch:
             who = np.maximum(states["actor"][rows], 0).astype(np.int64)
         else:
             who = np.broadcast_to(np.asarray(seats, np.int64), rows.shape)
-            if len(who) and not (0 <= who.min() and who.max() < self.num_players):
+            if len(who) and not (who.min() >= 0 and who.max() < self.num_players):
                 raise BestiaError(f"seats={seats!r}; allowed are integers from 0 to {self.num_players - 1}")
         views = self._out(out, (len(rows),), self.family.view_dtype)
         self._loops.observe(states, self._parameters, rows, who, views)
@@ -254,7 +260,7 @@ class GameBatch:
         self._loops.random_actions(self.states, self._parameters, out)
         return out
 
-    # --- playing ----------------------------------------------------------------------------------------------------------
+    # --- playing ----------------------------------------------------------------------------------------------------
 
     def step(self, actions: ArrayLike) -> None:
         """Plays one action in every row that has an actor; then read rewards, scores, done and truncated.
@@ -265,7 +271,9 @@ class GameBatch:
         """
         chosen = np.ascontiguousarray(actions, dtype=None)
         if chosen.shape != (self.num_games,) or chosen.dtype.kind not in "iu":
-            raise BestiaError(f"actions of shape {chosen.shape}, dtype {chosen.dtype}; allowed are {self.num_games} integers")
+            raise BestiaError(
+                f"actions of shape {chosen.shape}, dtype {chosen.dtype}; allowed are {self.num_games} integers"
+            )
         chosen = chosen.astype(np.int64, copy=False)
         row = self._loops.first_illegal(self.states, self._parameters, chosen)
         if row >= 0:
@@ -296,7 +304,7 @@ class GameBatch:
         Raises:
             BestiaError: the row has stopped already.
         """
-        (row,) = self._rows(row)
+        row = int(self._rows(row)[0])
         offender = int(self.states["actor"][row])
         if offender < 0:
             raise BestiaError(f"row={row} has stopped; allowed are rows with an actor")
@@ -305,7 +313,7 @@ class GameBatch:
         self.truncated[row] = False
         self._last[row] = self.states[row]
 
-    # --- copies -----------------------------------------------------------------------------------------------------------
+    # --- copies -----------------------------------------------------------------------------------------------------
 
     def clone(self, rows: ArrayLike | None = None, copies: int = 1) -> GameBatch:
         """An independent batch of the given rows, each ``copies`` times in a row; it goes on with equal luck.
@@ -351,7 +359,18 @@ class GameBatch:
         return self._tensor
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("rules", "session", "num_games", "num_players", "autoreset", "seed", "states", "_last", "rewards", "scores")
+        kept = (
+            "rules",
+            "session",
+            "num_games",
+            "num_players",
+            "autoreset",
+            "seed",
+            "states",
+            "_last",
+            "rewards",
+            "scores",
+        )
         return {name: self.__dict__[name] for name in (*kept, "done", "truncated")}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
@@ -376,7 +395,7 @@ def check_seed(seed: object) -> int:
 
 
 def take_rows(array: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
-    """A copy of some rows; structured rows go as bytes, because NumPy copies them field by field (twenty times slower)."""
+    """A copy of some rows; structured rows go as bytes, because NumPy copies them field by field."""
     if array.dtype.fields is None:
         return array[rows]
     flat = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), array.dtype.itemsize)

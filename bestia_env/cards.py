@@ -71,7 +71,8 @@ class Pack:
         rank, suit = text[:-1], text[-1:]
         if suit not in self.suits or not suit or rank not in self.ranks:
             raise RulesError(
-                f"card {text!r} is not in the pack {self.name or 'given'}: ranks {' '.join(self.ranks)}, suits {self.suits}"
+                f"card {text!r} is not in the pack {self.name or 'given'}: "
+                f"ranks {' '.join(self.ranks)}, suits {self.suits}"
             )
         return self.suits.index(suit) * self.num_ranks + self.num_ranks - 1 - self.ranks.index(rank)
 

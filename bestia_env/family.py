@@ -154,7 +154,11 @@ class ActionLayout:
                 raise IllegalActionError(f"action {text!r}: {missing} not in hand")
             hand = cards_of(exchange_cards)
             return self.first_exchange + sum(1 << place for place, card in enumerate(hand) if chosen >> card & 1)
-        known = [*self.verbs, *(["exchange CARDS"] if self.exchange_hand else []), *(["play CARD"] if self.pack else [])]
+        known = [
+            *self.verbs,
+            *(["exchange CARDS"] if self.exchange_hand else []),
+            *(["play CARD"] if self.pack else []),
+        ]
         raise IllegalActionError(f"action {text!r}; allowed are {', '.join(known)}")
 
 
@@ -170,7 +174,7 @@ class TensorLayout:
     @property
     def size(self) -> int:
         """Numbers in the tensor."""
-        return max(part.stop for part in self.slices.values())
+        return max(int(part.stop) for part in self.slices.values())
 
 
 class Rules(Protocol):

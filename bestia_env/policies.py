@@ -19,7 +19,7 @@ __all__ = ["Policy", "PrivilegedPolicy", "RandomPolicy", "legal_masks", "make_po
 
 @runtime_checkable
 class Policy(Protocol):
-    """Decides for seats from their Views (design 8.4). Stateless between calls: results do not depend on batch order."""
+    """Decides for seats from their Views (design 8.4); stateless between calls, so batch order changes nothing."""
 
     def bind(self, rules: Rules) -> None:
         """Readies the policy for a game.
@@ -63,7 +63,8 @@ def legal_masks(views: NDArray[Any], num_actions: int) -> NDArray[np.uint8]:
     empty = ~masks.any(axis=1)
     if empty.any():
         raise IllegalActionError(
-            f"view {int(np.flatnonzero(empty)[0])} of {len(views)} has an all-zero action mask; allowed are Views of the seat to act"
+            f"view {int(np.flatnonzero(empty)[0])} of {len(views)} has an all-zero action mask; "
+            "allowed are Views of the seat that is to act"
         )
     return masks
 

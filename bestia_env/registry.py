@@ -74,7 +74,7 @@ def parse_rules(text: str) -> Rules:
         RulesError: the text cannot be read, or the rules are rejected.
     """
     variant, values = parse_call(text)
-    return make_rules(variant, **values)
+    return cast("Rules", _presets_with(variant).make(variant, **values))
 
 
 def family_of(rules: Rules) -> Family:

@@ -1,14 +1,15 @@
 """Randomness by address: every random number is a function of where it is used, never of what was drawn before.
 
 An address is (seed, row, game, deal, purpose, index); ``stream`` folds the first five into one key (``game_key`` and
-``deal_key`` are its two halves) and ``draw`` gives the index-th number of that key. All are the SplitMix64 output function applied to a counter (Steele, Lea and Flood,
-"Fast splittable pseudorandom number generators", OOPSLA 2014), which passes BigCrush as a counter-based generator.
+``deal_key`` are its two halves) and ``draw`` gives the index-th number of that key. All are the SplitMix64 output
+function applied to a counter (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from bestia_env._bits import Int, Mask
 from bestia_env._jit import jit_for
 
 jit = jit_for("shared")
@@ -33,7 +34,7 @@ _LOW32 = np.uint64(0xFFFF_FFFF)
 
 
 @jit
-def mix(x: np.uint64) -> np.uint64:
+def mix(x: Mask) -> Mask:
     """SplitMix64's output function: a bijection of 64 bits in which every input bit reaches every output bit."""
     x = (x ^ (x >> _S30)) * _MIX_1
     x = (x ^ (x >> _S27)) * _MIX_2
@@ -41,37 +42,37 @@ def mix(x: np.uint64) -> np.uint64:
 
 
 @jit
-def fold(key: np.uint64, part: int) -> np.uint64:
+def fold(key: Mask, part: Int) -> Mask:
     """A key extended by one part of an address."""
     return mix(key * _GOLDEN + np.uint64(part) + _GOLDEN)
 
 
 @jit
-def game_key(seed: np.uint64, row: int, game: int) -> np.uint64:
+def game_key(seed: Mask, row: Int, game: Int) -> Mask:
     """The key of everything random in one game."""
     return fold(fold(mix(seed + _GOLDEN), row), game)
 
 
 @jit
-def deal_key(game: np.uint64, deal: int, purpose: int) -> np.uint64:
+def deal_key(game: Mask, deal: Int, purpose: Int) -> Mask:
     """The key of all numbers of one purpose in one deal of a game."""
     return fold(fold(game, purpose), deal)
 
 
 @jit
-def stream(seed: np.uint64, row: int, game: int, deal: int, purpose: int) -> np.uint64:
+def stream(seed: Mask, row: Int, game: Int, deal: Int, purpose: Int) -> Mask:
     """The key of all numbers of one purpose in one deal, from its full address."""
     return deal_key(game_key(seed, row, game), deal, purpose)
 
 
 @jit
-def draw(key: np.uint64, index: int) -> np.uint64:
+def draw(key: Mask, index: Int) -> Mask:
     """The ``index``-th 64-bit number of a stream."""
     return mix(key + np.uint64(index) * _GOLDEN)
 
 
 @jit
-def below(key: np.uint64, index: int, bound: int) -> int:
+def below(key: Mask, index: Int, bound: Int) -> Int:
     """The ``index``-th number of a stream as an integer in [0, bound), bound < 2**31.
 
     Multiply and shift of the upper 32 bits: the bias is below bound / 2**32, i.e. under 2e-8 for a pack of cards.

@@ -76,4 +76,6 @@ def _value(node: ast.expr, text: str) -> object:
             suits, ranks = values.pop("suits", "cdhs"), values.pop("ranks", None)
             if name == "Pack" and not values and isinstance(suits, str) and isinstance(ranks, str):
                 return Pack(suits=suits, ranks=tuple(ranks.split()))
-    raise RulesError(f"rules text {text!r}: {ast.unparse(node)!r} is no number, fraction, word, tuple or Pack(suits=, ranks=)")
+    raise RulesError(
+        f"rules text {text!r}: {ast.unparse(node)!r} is no number, fraction, word, tuple or Pack(suits=, ranks=)"
+    )

@@ -6,7 +6,7 @@ one ``say_…`` / ``exchange`` that does it.
 
 from __future__ import annotations
 
-from bestia_env._bits import EMPTY, bit, count, subset
+from bestia_env._bits import EMPTY, Int, Mask, bit, count, subset
 from bestia_env._jit import jit_for
 from bestia_env.rams.codes import (
     AWAY,
@@ -28,14 +28,14 @@ from bestia_env.rams.codes import (
     UNSPOKEN,
     WHILE_DECLARING,
 )
-from bestia_env.rams.state import NOBODY
+from bestia_env.rams.state import NOBODY, Parameters, State
 from bestia_env.rams.stock import available, draw_cards, next_seat
 
 jit = jit_for("rams")
 
 
 @jit
-def eldest(s, p):
+def eldest(s: State, p: Parameters) -> Int:
     """The first entitled seat after the dealer."""
     seat = next_seat(s.dealer, p)
     while s.status[seat] == AWAY:
@@ -44,7 +44,7 @@ def eldest(s, p):
 
 
 @jit
-def seats_with(s, p, status):
+def seats_with(s: State, p: Parameters, status: Int) -> Int:
     """How many seats have a status."""
     total = 0
     for seat in range(p.num_players):
@@ -53,13 +53,13 @@ def seats_with(s, p, status):
 
 
 @jit
-def seats_left(s, p):
+def seats_left(s: State, p: Parameters) -> Int:
     """How many seats are not out of the deal."""
     return p.num_players - seats_with(s, p, OUT) - seats_with(s, p, AWAY)
 
 
 @jit
-def begin_round(s, p, first, turns):
+def begin_round(s: State, p: Parameters, first: Int, turns: Int) -> None:
     """Seats are asked in order, ``turns`` turns at most."""
     s.turn = first
     s.turns_left = turns
@@ -67,7 +67,7 @@ def begin_round(s, p, first, turns):
 
 
 @jit
-def next_turn(s, p):
+def next_turn(s: State, p: Parameters) -> None:
     """The turn passes to the next seat; a circuit ends with the dealer."""
     if s.turn == s.dealer:
         s.circuit += 1
@@ -76,7 +76,7 @@ def next_turn(s, p):
 
 
 @jit
-def _log(s, seat, verb, cards):
+def _log(s: State, seat: Int, verb: Int, cards: Int) -> None:
     s.log_seat[s.log_length] = seat
     s.log_verb[s.log_length] = verb
     s.log_count[s.log_length] = cards
@@ -84,7 +84,7 @@ def _log(s, seat, verb, cards):
 
 
 @jit
-def fold(s, p, seat):
+def fold(s: State, p: Parameters, seat: Int) -> None:
     """A seat is finally out; a dealer who owns the turn-up leaves it on the table."""
     s.status[seat] = OUT
     if p.turn_up_owner == DEALER_OWNS and seat == s.dealer and s.hand[seat] & bit(s.turn_up) != EMPTY:
@@ -93,7 +93,7 @@ def fold(s, p, seat):
 
 
 @jit
-def go_in(s, p, seat):
+def go_in(s: State, p: Parameters, seat: Int) -> None:
     """A seat is bound to take tricks; the first one may be the principal."""
     s.status[seat] = IN
     if s.first_in == NOBODY:
@@ -106,7 +106,7 @@ def go_in(s, p, seat):
 
 
 @jit
-def _is_asked(s, p, seat):
+def _is_asked(s: State, p: Parameters, seat: Int) -> bool:
     status = s.status[seat]
     if status == UNSPOKEN:
         return True
@@ -116,7 +116,7 @@ def _is_asked(s, p, seat):
 
 
 @jit
-def open_declare(s, p):
+def open_declare(s: State, p: Parameters) -> bool:
     """Asks the next seat to declare."""
     while s.turns_left > 0:
         if p.last_player_wins != 0 and seats_left(s, p) == 1:
@@ -130,7 +130,7 @@ def open_declare(s, p):
 
 
 @jit
-def _offer_declarations(s, p, seat):
+def _offer_declarations(s: State, p: Parameters, seat: Int) -> None:
     s.may = 1 << SAY_PASS
     if s.status[seat] == THIRD and seats_with(s, p, IN) >= 3:
         return
@@ -147,7 +147,7 @@ def _offer_declarations(s, p, seat):
 
 
 @jit
-def say_declare(s, p, verb):
+def say_declare(s: State, p: Parameters, verb: Int) -> None:
     """The actor passes, knocks, takes the buco or says "third"; an exchange is :func:`exchange`."""
     seat = s.actor
     _log(s, seat, verb, 0)
@@ -168,7 +168,7 @@ def say_declare(s, p, verb):
 
 
 @jit
-def after_declaration(s, p):
+def after_declaration(s: State, p: Parameters) -> None:
     """Passes the turn; a knock ends the circuits, the first to go in opens the joining."""
     seat = s.actor
     came_first = s.first_in == seat and s.log_verb[s.log_length - 1] != SAY_PASS
@@ -181,7 +181,7 @@ def after_declaration(s, p):
 
 
 @jit
-def _end_circuits(s, p, knocker):
+def _end_circuits(s: State, p: Parameters, knocker: Int) -> None:
     """The knock: who has not spoken is in, thirds fill up to three in the order they spoke (rules: rams 4)."""
     s.turns_left = 0
     if p.principal == KNOCKER:
@@ -199,7 +199,7 @@ def _end_circuits(s, p, knocker):
 
 
 @jit
-def close_declare(s, p):
+def close_declare(s: State, p: Parameters) -> None:
     """What the declaring leaves open: the last player, and passers who were not asked again."""
     last = p.last_player_wins != 0 and seats_left(s, p) == 1
     for seat in range(p.num_players):
@@ -210,11 +210,11 @@ def close_declare(s, p):
             fold(s, p, seat)
 
 
-# --- the second chance ------------------------------------------------------------------------------------------------
+# --- the second chance ----------------------------------------------------------------------------------------------
 
 
 @jit
-def open_second_chance(s, p):
+def open_second_chance(s: State, p: Parameters) -> bool:
     """Offers the next passer a new hand; a seat the stock cannot serve is out."""
     while s.turns_left > 0:
         seat = s.turn
@@ -229,7 +229,7 @@ def open_second_chance(s, p):
 
 
 @jit
-def say_second_chance(s, p, verb):
+def say_second_chance(s: State, p: Parameters, verb: Int) -> None:
     """The actor draws a whole new hand unseen, or stays out."""
     seat = s.actor
     _log(s, seat, verb, 0)
@@ -243,17 +243,17 @@ def say_second_chance(s, p, verb):
     next_turn(s, p)
 
 
-# --- exchanges ----------------------------------------------------------------------------------------------------------
+# --- exchanges ------------------------------------------------------------------------------------------------------
 
 
 @jit
-def _takes_turn_up(s, p, seat):
+def _takes_turn_up(s: State, p: Parameters, seat: Int) -> bool:
     """Whether a dealer who exchanges picks up the turn-up (never in a forced deal)."""
     return p.turn_up_owner == DEALER_SWAPS and seat == s.dealer and s.turn_up_taken == 0 and s.forced == 0
 
 
 @jit
-def offer_exchange(s, p, seat):
+def offer_exchange(s: State, p: Parameters, seat: Int) -> None:
     """Which cards may be laid off, and how many: the limit counts cards drawn (rules: rams 2.1)."""
     cards = s.hand[seat]
     room = min(p.exchange_max, available(s, p))
@@ -268,7 +268,7 @@ def offer_exchange(s, p, seat):
 
 
 @jit
-def open_exchange(s, p):
+def open_exchange(s: State, p: Parameters) -> bool:
     """Asks the next participant to exchange."""
     while s.turns_left > 0:
         if s.status[s.turn] == IN:
@@ -280,7 +280,7 @@ def open_exchange(s, p):
 
 
 @jit
-def exchange(s, p, chosen):
+def exchange(s: State, p: Parameters, chosen: Int) -> None:
     """The actor lays off the ``chosen`` cards (bits over his cards sorted by id) and draws as many."""
     seat = s.actor
     laid = subset(s.exchange_cards, chosen)
@@ -297,7 +297,7 @@ def exchange(s, p, chosen):
 
 
 @jit
-def _lay_off(s, seat, cards):
+def _lay_off(s: State, seat: Int, cards: Mask) -> None:
     s.hand[seat] &= ~cards
     s.discards |= cards
     s.laid[seat] |= cards

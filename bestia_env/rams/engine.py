@@ -1,16 +1,17 @@
 """One deal after another: what begins, what is asked, what an action does (rules: rams 2).
 
 All functions work on one state record ``s`` and one parameter record ``p``. ``prepare``, ``shuffle`` and ``begin`` set
-up a game (a deal chosen by hand takes the place of ``shuffle``) and ``apply`` plays one legal action; after each of them ``advance`` moves on until a seat must decide or the game is over.
-It leaves the open decision in the record (``may``, ``exchange_…``, ``may_play``), so legality is worked out once a
-decision. The batch loops make that call, because compiled code is optimised anew in every function that contains it.
+up a game (a deal chosen by hand takes the place of ``shuffle``) and ``apply`` plays one legal action; after each of
+them ``advance`` moves on until a seat must decide or the game is over. It leaves the open decision in the record
+(``may``, ``exchange_…``, ``may_play``), so legality is worked out once a decision. The batch loops make that call,
+because compiled code is optimised anew in every function that contains it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from bestia_env._bits import EMPTY, ONE, bit, count, lowest, nth
+from bestia_env._bits import EMPTY, ONE, Array, Int, Mask, bit, count, lowest, nth
 from bestia_env._jit import jit_for
 from bestia_env.rams.bidding import (
     after_declaration,
@@ -45,7 +46,7 @@ from bestia_env.rams.codes import (
 )
 from bestia_env.rams.settle import clear_settlement, collect_antes, collect_stakes, settle
 from bestia_env.rams.settle import forfeit as book_forfeit
-from bestia_env.rams.state import NOBODY, TABLE_SIZE
+from bestia_env.rams.state import NOBODY, TABLE_SIZE, Parameters, State
 from bestia_env.rams.stock import deal_cards, next_seat, shuffle
 from bestia_env.rams.tricks import open_play, play_card, start_play
 from bestia_env.rng import FIRST_DEALER, START_CARRY, START_TYPICAL, below, deal_key
@@ -54,11 +55,11 @@ from bestia_env.session import MAX_CHIPS
 jit = jit_for("rams")
 
 
-# --- a game begins ------------------------------------------------------------------------------------------------------
+# --- a game begins --------------------------------------------------------------------------------------------------
 
 
 @jit
-def prepare(s, p):
+def prepare(s: State, p: Parameters) -> None:
     """The session before its first deal: dealer, carry, forced or not, credits (rules: rams 2.5)."""
     s.deal = 0
     s.dealer = p.dealer
@@ -86,7 +87,7 @@ def prepare(s, p):
 
 
 @jit
-def begin(s, p):
+def begin(s: State, p: Parameters) -> None:
     """Begins the game whose first deal is set up: pack order, dealer, carry, entitled seats."""
     s.over = 0
     s.truncated = 0
@@ -98,7 +99,7 @@ def begin(s, p):
 
 
 @jit
-def _begin_deal(s, p):
+def _begin_deal(s: State, p: Parameters) -> None:
     """Antes and cards; then the declaring, or nobody is asked and all must play."""
     _clear_deal(s, p)
     collect_antes(s, p)
@@ -114,7 +115,7 @@ def _begin_deal(s, p):
 
 
 @jit
-def _clear_deal(s, p):
+def _clear_deal(s: State, p: Parameters) -> None:
     s.decision = 0
     s.hand[:] = EMPTY
     s.first_hand[:] = EMPTY
@@ -141,11 +142,11 @@ def _clear_deal(s, p):
         s.status[seat] = UNSPOKEN if s.entitled[seat] != 0 else AWAY
 
 
-# --- from decision to decision --------------------------------------------------------------------------------------------
+# --- from decision to decision --------------------------------------------------------------------------------------
 
 
 @jit
-def close_decision(s):
+def close_decision(s: State) -> None:
     """Nobody is asked."""
     s.actor = NOBODY
     s.may = 0
@@ -156,7 +157,7 @@ def close_decision(s):
 
 
 @jit
-def advance(s, p):
+def advance(s: State, p: Parameters) -> Int:
     """Moves on until a seat must decide or the game is over; returns how many deals ended."""
     settled = 0
     while s.phase != OVER:
@@ -190,7 +191,7 @@ def advance(s, p):
 
 
 @jit
-def reopen(s, p):
+def reopen(s: State, p: Parameters) -> None:
     """Works out the open decision of a record whose table was set up without it."""
     if s.phase == DECLARE:
         open_declare(s, p)
@@ -203,7 +204,7 @@ def reopen(s, p):
 
 
 @jit
-def _after_bidding(s, p):
+def _after_bidding(s: State, p: Parameters) -> None:
     """Who plays is known: the stakes, then exchanges or the first trick; nobody or one alone needs no play."""
     s.num_in = seats_with(s, p, IN)
     if s.num_in < 2:
@@ -218,7 +219,7 @@ def _after_bidding(s, p):
 
 
 @jit
-def _begin_tricks(s, p):
+def _begin_tricks(s: State, p: Parameters) -> None:
     s.phase = PLAY
     leader = s.principal
     if p.principal_leads == 0 or leader == NOBODY:
@@ -228,11 +229,11 @@ def _begin_tricks(s, p):
     start_play(s, p, leader)
 
 
-# --- after a deal -----------------------------------------------------------------------------------------------------------
+# --- after a deal ---------------------------------------------------------------------------------------------------
 
 
 @jit
-def _after_deal(s, p):
+def _after_deal(s: State, p: Parameters) -> None:
     """The next deal begins, or the session ends (rules: rams 2.5)."""
     played = s.deal + 1
     if played >= p.num_deals:
@@ -267,7 +268,7 @@ def _after_deal(s, p):
 
 
 @jit
-def _entitle(s, p):
+def _entitle(s: State, p: Parameters) -> Int:
     """Who may win the next pot: everybody once it is empty; with table stakes nobody without chips (rules: rams 5)."""
     seats = 0
     for seat in range(p.num_players):
@@ -279,7 +280,7 @@ def _entitle(s, p):
 
 
 @jit
-def _split_pot(s, p):
+def _split_pot(s: State, p: Parameters) -> None:
     """What lies in the pot when a session ends is split equally, odd chips to the seats after the last dealer.
 
     It goes to the seats still entitled; if all were eliminated at once, to all that were in the deal.
@@ -292,29 +293,29 @@ def _split_pot(s, p):
             s.entitled[seat] = 1 if s.status[seat] != AWAY else 0
             sharing += s.entitled[seat]
     odd = s.carry % sharing
-    seat = s.dealer
+    after: Int = s.dealer
     for _ in range(p.num_players):
-        seat = next_seat(seat, p)
-        if s.entitled[seat] != 0:
-            s.split[seat] = s.carry // sharing + (1 if odd > 0 else 0)
+        after = next_seat(after, p)
+        if s.entitled[after] != 0:
+            s.split[after] = s.carry // sharing + (1 if odd > 0 else 0)
             odd -= 1
-            s.credits[seat] += s.split[seat]
-            s.net[seat] += s.split[seat]
+            s.credits[after] += s.split[after]
+            s.net[after] += s.split[after]
     s.carry = 0
 
 
 @jit
-def _end(s):
+def _end(s: State) -> None:
     s.phase = OVER
     s.over = 1
     s.actor = NOBODY
 
 
-# --- actions ------------------------------------------------------------------------------------------------------------------
+# --- actions --------------------------------------------------------------------------------------------------------
 
 
 @jit
-def apply(s, p, action):
+def apply(s: State, p: Parameters, action: Int) -> None:
     """Plays one legal action of the actor."""
     s.decision += 1
     if action >= p.first_card:
@@ -334,7 +335,7 @@ def apply(s, p, action):
 
 
 @jit
-def forfeit(s, p, seat):
+def forfeit(s: State, p: Parameters, seat: Int) -> None:
     """The game ends because ``seat`` acted illegally: booked as bestia, nobody else gains or pays (design 7)."""
     book_forfeit(s, p, seat)
     close_decision(s)
@@ -342,7 +343,7 @@ def forfeit(s, p, seat):
 
 
 @jit
-def is_legal(s, p, action):
+def is_legal(s: State, p: Parameters, action: Int) -> bool:
     """Whether the actor may take an action of the layout."""
     if s.actor < 0 or action < 0 or action >= p.num_actions:
         return False
@@ -354,14 +355,14 @@ def is_legal(s, p, action):
 
 
 @jit
-def _may_exchange(s, chosen):
+def _may_exchange(s: State, chosen: Int) -> bool:
     if s.exchange_most < 0 or chosen >> count(s.exchange_cards) != 0:
         return False
     return s.exchange_least <= count(np.uint64(chosen)) <= s.exchange_most
 
 
 @jit
-def mask(s, p, out):
+def mask(s: State, p: Parameters, out: Array) -> None:
     """Writes 1 for every action the actor may take, else 0, to the first ``num_actions`` places."""
     for action in range(p.num_actions):
         out[action] = 0
@@ -379,12 +380,12 @@ def mask(s, p, out):
 
 
 @jit
-def pick(s, p, key):
+def pick(s: State, p: Parameters, key: Mask) -> Int:
     """A uniformly random legal action of the actor, from one random number."""
     verbs = count(np.uint64(s.may))
     cards = count(s.may_play)
-    subsets = 0
-    all_subsets = 0
+    subsets: Int = 0
+    all_subsets: Int = 0
     if s.exchange_most >= 0:
         size = count(s.exchange_cards)
         all_subsets = 1 << size

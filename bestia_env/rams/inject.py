@@ -26,16 +26,22 @@ def inject(rules: RamsRules, state: Any, deal: Mapping[str, Any], rng_key: int) 
     if "dealer" in deal:
         fields["dealer"] = _whole("dealer", deal["dealer"], 0, n - 1)
     if "carry" in deal:
-        fields["carry"] = _whole("carry", deal["carry"], 0, MAX_CHIPS // (n + 1) - 2 * n * (rules.ante + rules.stay_stake))
+        fields["carry"] = _whole(
+            "carry", deal["carry"], 0, MAX_CHIPS // (n + 1) - 2 * n * (rules.ante + rules.stay_stake)
+        )
     if "half_ante" in deal:
         fields["half_ante"] = _whole("half_ante", deal["half_ante"], 0, n - 1)
     if "credits" in deal:
         least = 1 if rules.stakes == "table" else -MAX_CHIPS
         fields["credits"] = [_whole("credits", chips, least, MAX_CHIPS) for chips in _per_seat("credits", deal, n)]
-    entitled = [_boolean("entitled", flag) for flag in _per_seat("entitled", deal, n)] if "entitled" in deal else [True] * n
+    entitled = (
+        [_boolean("entitled", flag) for flag in _per_seat("entitled", deal, n)] if "entitled" in deal else [True] * n
+    )
     dealer = fields.get("dealer", int(state["dealer"]))
     if sum(entitled) < 2 or not entitled[dealer]:
-        raise RecordError(f"entitled={entitled}; allowed are two or more entitled seats, the dealer ({dealer}) among them")
+        raise RecordError(
+            f"entitled={entitled}; allowed are two or more entitled seats, the dealer ({dealer}) among them"
+        )
     fields["entitled"] = [int(flag) for flag in entitled]
     fields["forced"] = _forced(rules, deal, fields.get("carry", int(state["carry"])), int(state["forced"]))
     order = _pack_order(rules, deal, dealer, entitled, np.random.Generator(np.random.PCG64(rng_key)))
@@ -77,7 +83,9 @@ def _forced(rules: RamsRules, deal: Mapping[str, Any], carry: int, drawn: int) -
     if rules.forced_deal == "never" and forced:
         raise RecordError("forced=True; rules with forced_deal=never have no forced deals")
     if rules.forced_deal == "bare_ante" and forced != by_carry:
-        raise RecordError(f"forced={forced}; with forced_deal=bare_ante a deal is forced exactly when carry is 0, here {carry}")
+        raise RecordError(
+            f"forced={forced}; with forced_deal=bare_ante a deal is forced exactly when carry is 0, here {carry}"
+        )
     return int(forced)
 
 
@@ -116,7 +124,9 @@ def _pack_order(
     turn_up = _cards(rules, "turn_up", deal["turn_up"], 1) if deal.get("turn_up") else []
     extra = _cards(rules, "extra_hand", deal["extra_hand"], rules.hand_size) if deal.get("extra_hand") else []
     if extra and len(extra) != rules.hand_size * rules.extra_hand:
-        raise RecordError(f"extra_hand={deal['extra_hand']!r}: {len(extra)} cards; the rules lay {rules.hand_size * rules.extra_hand}")
+        raise RecordError(
+            f"extra_hand={deal['extra_hand']!r}: {len(extra)} cards; the rules lay {rules.hand_size * rules.extra_hand}"
+        )
     left = rules.cards.num_cards - sum(sizes) - 1 - rules.hand_size * rules.extra_hand
     stock = _cards(rules, "stock", deal["stock"], left) if deal.get("stock") else []
     named = [*turn_up, *extra, *stock, *(card for hand in hands if hand for card in hand)]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from bestia_env._bits import EMPTY, count
+from bestia_env._bits import EMPTY, Int, count
 from bestia_env._jit import jit_for
 from bestia_env.rams.codes import TABLE_STAKES
 from bestia_env.rams.engine import mask
-from bestia_env.rams.state import NOBODY
+from bestia_env.rams.state import NOBODY, Parameters, State, View
 
 jit = jit_for("rams")
 
 
 @jit
-def relative(seat, viewer, num_players):
+def relative(seat: Int, viewer: Int, num_players: Int) -> Int:
     """A seat as the viewer counts: 0 is the viewer, 1 the next seat; nobody stays nobody."""
     if seat < 0:
         return NOBODY
@@ -20,7 +20,7 @@ def relative(seat, viewer, num_players):
 
 
 @jit
-def observe(s, p, seat, v):
+def observe(s: State, p: Parameters, seat: Int, v: View) -> None:
     """Fills the View ``v`` with what ``seat`` knows.
 
     Every place a game of these rules uses is written; what lies beyond its seats, tricks, log and actions is left as
@@ -48,7 +48,7 @@ def observe(s, p, seat, v):
 
 
 @jit
-def _observe_money(s, p, v):
+def _observe_money(s: State, p: Parameters, v: View) -> None:
     v.carry = s.carry
     v.ante = s.ante
     v.pot_before = s.pot_before
@@ -58,7 +58,7 @@ def _observe_money(s, p, v):
 
 
 @jit
-def _observe_own_cards(s, p, seat, v):
+def _observe_own_cards(s: State, p: Parameters, seat: Int, v: View) -> None:
     v.hand = s.hand[seat]
     v.first_hand = s.first_hand[seat]
     v.laid = s.laid[seat]
@@ -73,7 +73,7 @@ def _observe_own_cards(s, p, seat, v):
 
 
 @jit
-def _observe_table(s, p, seat, v):
+def _observe_table(s: State, p: Parameters, seat: Int, v: View) -> None:
     n = p.num_players
     place = n - seat if seat > 0 else 0
     for other in range(n):

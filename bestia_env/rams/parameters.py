@@ -59,7 +59,9 @@ def parameters(rules: RamsRules, session: SessionConfig) -> NDArray[Any]:
     pack = rules.cards
     record["num_cards"], record["num_ranks"], record["num_suits"] = pack.num_cards, pack.num_ranks, len(pack.suits)
     record["suit_of"][0, : pack.num_cards] = np.arange(pack.num_cards) // pack.num_ranks
-    record["suit_cards"][0, : len(pack.suits)] = [((1 << pack.num_ranks) - 1) << s * pack.num_ranks for s in range(len(pack.suits))]
+    record["suit_cards"][0, : len(pack.suits)] = [
+        ((1 << pack.num_ranks) - 1) << s * pack.num_ranks for s in range(len(pack.suits))
+    ]
     record["penalty_cap"] = -1 if rules.penalty_cap is None else rules.penalty_cap
     record["quota_principal"], record["quota_others"] = rules.quota
     for name, part in zip(("empty", "short"), rules.principal_penalty, strict=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestia_env._bits import ALL, EMPTY, ONE, bit, count, lowest
+from bestia_env._bits import ALL, EMPTY, ONE, Int, Mask, bit, count, lowest
 from bestia_env._jit import jit_for
 from bestia_env.rams.codes import (
     AWAY,
@@ -23,7 +23,7 @@ from bestia_env.rams.codes import (
     TABLE_STAKES,
 )
 from bestia_env.rams.engine import close_decision, reopen
-from bestia_env.rams.state import NOBODY
+from bestia_env.rams.state import NOBODY, Parameters, State, View
 from bestia_env.rams.tricks import beats
 from bestia_env.rng import below, fold
 
@@ -31,7 +31,7 @@ jit = jit_for("rams")
 
 
 @jit
-def redeal(v, p, key, s):
+def redeal(v: View, p: Parameters, key: Mask, s: State) -> None:
     """Fills ``s`` with a state in which seat 0 has exactly the View ``v``; it draws further luck from ``key``."""
     s.deal = 0
     s.decision = 0
@@ -55,7 +55,7 @@ def redeal(v, p, key, s):
 
 
 @jit
-def _restore_table(v, p, s):
+def _restore_table(v: View, p: Parameters, s: State) -> None:
     s.phase = v.phase
     s.dealer = v.dealer
     s.forced = v.forced
@@ -90,7 +90,7 @@ def _restore_table(v, p, s):
 
 
 @jit
-def _restore_tricks(v, p, s):
+def _restore_tricks(v: View, p: Parameters, s: State) -> None:
     """Cards played, who won which trick, and the best card of the trick that lies."""
     s.trick = v.trick
     s.leader = v.leader
@@ -131,7 +131,7 @@ def _restore_tricks(v, p, s):
 
 
 @jit
-def _first_leader(v, p):
+def _first_leader(v: View, p: Parameters) -> Int:
     """Who led to the first trick: the seat after which its cards must have come."""
     if v.leader == NOBODY:
         return NOBODY
@@ -147,7 +147,7 @@ def _first_leader(v, p):
 
 
 @jit
-def _restore_own_cards(v, s):
+def _restore_own_cards(v: View, s: State) -> None:
     s.hand[:] = EMPTY
     s.first_hand[:] = EMPTY
     s.laid[:] = EMPTY
@@ -161,7 +161,7 @@ def _restore_own_cards(v, s):
 
 
 @jit
-def _dealer_has_exchanged(v):
+def _dealer_has_exchanged(v: View) -> bool:
     for entry in range(v.log_length):
         if v.log_seat[entry] == v.dealer and v.log_verb[entry] == SAY_EXCHANGE and v.log_count[entry] > 0:
             return True
@@ -169,7 +169,7 @@ def _dealer_has_exchanged(v):
 
 
 @jit
-def _deal_unseen(v, p, key, s):
+def _deal_unseen(v: View, p: Parameters, key: Mask, s: State) -> bool:
     """Deals the unseen cards; False if the turn-up fell where the table knows it is not."""
     seen = v.hand | v.buried | s.played
     where = bit(v.turn_up)
@@ -210,7 +210,7 @@ def _deal_unseen(v, p, key, s):
 
 
 @jit
-def _restore_memories(v, p, s):
+def _restore_memories(v: View, p: Parameters, s: State) -> None:
     """First hands and lay-offs of the others, made up to fit: hidden lay-offs are theirs in the order of the log."""
     hidden = s.discards & ~v.buried
     for entry in range(v.log_length):
@@ -221,7 +221,7 @@ def _restore_memories(v, p, s):
         size = 0
         if verb == SAY_EXCHANGE:
             size = v.log_count[entry]
-        elif verb == SAY_DRAW or verb == SAY_BUCO:
+        elif verb in (SAY_DRAW, SAY_BUCO):
             size = p.hand_size
         for _ in range(min(size, count(hidden))):
             card = bit(lowest(hidden))

@@ -125,7 +125,7 @@ class RamsRules:
             if isinstance(value, list):
                 object.__setattr__(self, field, tuple(value))
         _check_values(self)
-        # A bool stays a bool and a fraction a Fraction whatever equal number was given, so that equal rules print alike.
+        # Fractions whatever equal numbers were given, so that equal rules print alike.
         object.__setattr__(self, "principal_penalty", tuple(Fraction(part) for part in self.principal_penalty))
         _check_combinations(self)
         _check_divisibility(self)
@@ -198,19 +198,27 @@ def _check_values(r: RamsRules) -> None:
     for field, low in (("ante", 0), ("stay_stake", 0)):
         _allowed(r, field, _whole(getattr(r, field), low, 10**9), "a whole number of chips, at most 10^9")
     _allowed(r, "max_circuits", r.max_circuits is None or _whole(r.max_circuits, 1), "None or a positive integer")
-    _allowed(r, "exchange_max", _whole(r.exchange_max, 0, r.hand_size), f"an integer from 0 to {r.hand_size} (hand_size)")
+    _allowed(
+        r, "exchange_max", _whole(r.exchange_max, 0, r.hand_size), f"an integer from 0 to {r.hand_size} (hand_size)"
+    )
     _allowed(r, "penalty_cap", r.penalty_cap is None or _whole(r.penalty_cap, 1, 2**53), "None or a positive integer")
     _allowed(r, "rake_bp", _whole(r.rake_bp, 0, 1000), "an integer from 0 to 1000 basis points")
     pair = isinstance(r.quota, tuple) and len(r.quota) == 2 and all(_whole(q, 1, r.hand_size) for q in r.quota)
     _allowed(r, "quota", pair, f"a pair (principal, others) of integers from 1 to {r.hand_size} (hand_size)")
-    multiples = isinstance(r.principal_penalty, tuple) and len(r.principal_penalty) == 2 and all(
-        isinstance(part, int | Fraction) and 0 <= part <= 10 and Fraction(part).denominator <= 100
-        for part in r.principal_penalty
+    multiples = (
+        isinstance(r.principal_penalty, tuple)
+        and len(r.principal_penalty) == 2
+        and all(
+            isinstance(part, int | Fraction) and 0 <= part <= 10 and Fraction(part).denominator <= 100
+            for part in r.principal_penalty
+        )
     )
     _allowed(r, "principal_penalty", multiples, "a pair of fractions from 0 to 10 with denominators up to 100")
     needed = r.num_players * r.hand_size + (r.turn_up_owner != "dealer") + r.extra_hand * r.hand_size
     _allowed(r, "pack", needed <= cards.num_cards, f"a pack of at least {needed} cards for these hands")
-    _allowed(r, "max_circuits", r.max_log <= MAX_LOG, f"at most {MAX_LOG} declarations a deal (num_players times circuits)")
+    _allowed(
+        r, "max_circuits", r.max_log <= MAX_LOG, f"at most {MAX_LOG} declarations a deal (num_players times circuits)"
+    )
 
 
 # Combinations that contradict themselves: (what, when). The first eleven are the list of rules: rams 2.6; the last
@@ -224,10 +232,15 @@ _REJECTED: tuple[tuple[str, Callable[[RamsRules], bool]], ...] = (
     ("bidding=circuits without max_circuits", lambda r: r.bidding == "circuits" and r.max_circuits is None),
     (
         "bidding=circuits with extra_hand, second_chance, exchange_when=after or turn_up_owner=dealer_swap",
-        lambda r: r.bidding == "circuits"
-        and (r.extra_hand or r.second_chance or r.exchanges_after or r.turn_up_owner == "dealer_swap"),
+        lambda r: (
+            r.bidding == "circuits"
+            and (r.extra_hand or r.second_chance or r.exchanges_after or r.turn_up_owner == "dealer_swap")
+        ),
     ),
-    ("late_join with second_chance or last_player_wins", lambda r: r.late_join and (r.second_chance or r.last_player_wins)),
+    (
+        "late_join with second_chance or last_player_wins",
+        lambda r: r.late_join and (r.second_chance or r.last_player_wins),
+    ),
     ("turn_up_owner=dealer with second_chance", lambda r: r.turn_up_owner == "dealer" and r.second_chance),
     ("last_player_wins with second_chance", lambda r: r.last_player_wins and r.second_chance),
     ("extra_hand with exchange_max", lambda r: r.extra_hand and r.exchange_max > 0),

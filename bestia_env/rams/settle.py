@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from bestia_env._bits import Array, Int
 from bestia_env._jit import jit_for
 from bestia_env.rams.bidding import seats_with
 from bestia_env.rams.codes import (
     ALL_ANTE,
-    AWAY,
     AWARD_PER_TRICK,
     AWARD_QUOTA_SPLIT,
+    AWAY,
     IN,
     REMAINDER_TO_WINNER,
     TABLE_STAKES,
 )
-from bestia_env.rams.state import NOBODY
+from bestia_env.rams.state import NOBODY, Parameters, State
 
 jit = jit_for("rams")
 
 
 @jit
-def pay(s, seat, chips):
+def pay(s: State, seat: Int, chips: Int) -> None:
     """A seat pays chips into the pot."""
     s.credits[seat] -= chips
     s.pot += chips
 
 
 @jit
-def collect_antes(s, p):
+def collect_antes(s: State, p: Parameters) -> None:
     """The pot of the deal: carry and antes; with table stakes nobody antes or risks what he does not have."""
     s.pot = s.carry
     s.ante = p.ante
@@ -46,7 +47,7 @@ def collect_antes(s, p):
 
 
 @jit
-def _least_credit(s, p):
+def _least_credit(s: State, p: Parameters) -> Int:
     least = s.credits[s.dealer]
     for seat in range(p.num_players):
         if s.status[seat] != AWAY:
@@ -55,7 +56,7 @@ def _least_credit(s, p):
 
 
 @jit
-def collect_stakes(s, p):
+def collect_stakes(s: State, p: Parameters) -> None:
     """Two or more participants pay to stay."""
     for seat in range(p.num_players):
         if s.status[seat] == IN and p.stay_stake > 0:
@@ -64,24 +65,24 @@ def collect_stakes(s, p):
 
 
 @jit
-def stake(s, p, seat):
+def stake(s: State, p: Parameters, seat: Int) -> Int:
     """What a seat has paid to stay."""
     return p.stay_stake if s.status[seat] == IN and s.num_in > 1 else 0
 
 
 @jit
-def penalty_base(s, p):
+def penalty_base(s: State, p: Parameters) -> Int:
     """What a simple bestia pays: the pot or the risk, up to the cap."""
     return min(s.risk, p.penalty_cap) if p.penalty_cap >= 0 else s.risk
 
 
 @jit
-def _quota(s, p, seat):
+def _quota(s: State, p: Parameters, seat: Int) -> Int:
     return p.quota_principal if seat == s.principal else p.quota_others
 
 
 @jit
-def _penalty(s, p, seat):
+def _penalty(s: State, p: Parameters, seat: Int) -> Int:
     """What a participant pays who missed his quota; fractions are rounded up."""
     base = penalty_base(s, p)
     if seat != s.principal:
@@ -92,13 +93,13 @@ def _penalty(s, p, seat):
 
 
 @jit
-def _share_per_trick(s, p, pot):
+def _share_per_trick(s: State, p: Parameters, pot: Int) -> None:
     for seat in range(p.num_players):
         s.shares[seat] = pot // p.hand_size * s.tricks[seat]
 
 
 @jit
-def _share_by_quota(s, p, pot):
+def _share_by_quota(s: State, p: Parameters, pot: Int) -> None:
     """The participants with their quota share the pot equally; nobody has it: it stays."""
     winners = 0
     for seat in range(p.num_players):
@@ -109,7 +110,7 @@ def _share_by_quota(s, p, pot):
 
 
 @jit
-def strictly_best(s, p):
+def strictly_best(s: State, p: Parameters) -> Int:
     """The seat with more tricks than any other, or -1."""
     best = NOBODY
     most = 0
@@ -123,7 +124,7 @@ def strictly_best(s, p):
 
 
 @jit
-def _share_pot(s, p, pot):
+def _share_pot(s: State, p: Parameters, pot: Int) -> None:
     """Divides what the rake left among the seats that played; a lone participant takes all."""
     if s.num_in == 1:
         for seat in range(p.num_players):
@@ -140,7 +141,7 @@ def _share_pot(s, p, pot):
 
 
 @jit
-def _total(chips, num_players):
+def _total(chips: Array, num_players: Int) -> Int:
     total = 0
     for seat in range(num_players):
         total += chips[seat]
@@ -148,7 +149,7 @@ def _total(chips, num_players):
 
 
 @jit
-def settle(s, p):
+def settle(s: State, p: Parameters) -> None:
     """Shares and penalties of a deal that was played, walked over or passed out."""
     clear_settlement(s)
     if s.num_in > 0:
@@ -174,7 +175,7 @@ def settle(s, p):
 
 
 @jit
-def forfeit(s, p, offender):
+def forfeit(s: State, p: Parameters, offender: Int) -> None:
     """The game ends because a seat acted illegally: it pays a full bestia into the carry, nobody else gains or pays."""
     clear_settlement(s)
     s.penalties[offender] = penalty_base(s, p)
@@ -182,7 +183,7 @@ def forfeit(s, p, offender):
 
 
 @jit
-def clear_settlement(s):
+def clear_settlement(s: State) -> None:
     """Nothing is settled yet."""
     s.shares[:] = 0
     s.penalties[:] = 0
@@ -191,7 +192,7 @@ def clear_settlement(s):
 
 
 @jit
-def _book(s, p, discount):
+def _book(s: State, p: Parameters, discount: Int) -> None:
     """Chips move, the settlement is kept, net chips and score of the deal are booked once."""
     s.carry_after = s.pot - s.rake - _total(s.shares, p.num_players) + _total(s.penalties, p.num_players)
     s.rake_taken += s.rake

@@ -9,17 +9,22 @@ plain Python and widen in compiled code. What every decision touches stands firs
 from __future__ import annotations
 
 from enum import IntEnum
-
-import numpy as np
+from typing import Any, TypeAlias
 
 from bestia_env.family import record_dtype, state_header
 from bestia_env.rams.rules import MAX_HAND, MAX_LOG, MAX_SEATS
 
-__all__ = ["MAX_PLANNED", "NOBODY", "STATE", "VIEW", "PARAMETERS", "Phase", "Status", "Verb"]
+__all__ = ["MAX_PLANNED", "NOBODY", "PARAMETERS", "STATE", "VIEW", "Phase", "Status", "Verb"]
 
 MAX_PLANNED = 4
 NOBODY = -1
 TABLE_SIZE = 256  # entries of a preset's table of typical carries
+
+
+# One record of the dtypes below, as compiled functions take them; attributes of records have no static type.
+State: TypeAlias = Any
+View: TypeAlias = Any
+Parameters: TypeAlias = Any
 
 
 class Phase(IntEnum):
@@ -135,7 +140,7 @@ STATE = record_dtype(
     ]
 )
 
-# --- what one seat may know: seats are relative, 0 = the seat itself ---------------------------------------------------
+# --- what one seat may know: seats are relative, 0 = the seat itself ------------------------------------------------
 
 MAX_ACTIONS = 128
 
@@ -183,7 +188,7 @@ VIEW = record_dtype(
     ]
 )
 
-# --- rules and session as the engine reads them -------------------------------------------------------------------------
+# --- rules and session as the engine reads them ---------------------------------------------------------------------
 
 PARAMETERS = record_dtype(
     [
@@ -194,7 +199,8 @@ PARAMETERS = record_dtype(
             "extra_hand bidding max_circuits conditional_third late_join forced_deal second_chance exchange_max "
             "exchange_when recycle last_player_wins principal principal_leads must_head ruff lead_top_trump "
             "lead_top_trump_every_trick lead_trump_after_first pot_award best_principal_half_ante penalty_cap stakes "
-            "remainder rake_bp max_log quota_principal quota_others empty_top empty_bottom short_top short_bottom divisor "
+            "remainder rake_bp max_log divisor quota_principal quota_others empty_top empty_bottom short_top "
+            "short_bottom "
             # the action layout
             "first_exchange first_card num_actions "
             # the session

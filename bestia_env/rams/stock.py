@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestia_env._bits import EMPTY, bit, count
+from bestia_env._bits import EMPTY, Int, Mask, bit, count
 from bestia_env._jit import jit_for
 from bestia_env.rams.codes import (
     AWAY,
@@ -15,20 +15,20 @@ from bestia_env.rams.codes import (
     TURN_BEFORE,
     TURN_MIDWAY,
 )
-from bestia_env.rams.state import MAX_PLANNED, NOBODY
+from bestia_env.rams.state import MAX_PLANNED, NOBODY, Parameters, State
 from bestia_env.rng import PACK_ORDER, RESHUFFLE, below, deal_key, draw, fold
 
 jit = jit_for("rams")
 
 
 @jit
-def next_seat(seat, p):
+def next_seat(seat: Int, p: Parameters) -> Int:
     """The seat after a seat, in the order of play."""
     return seat + 1 if seat + 1 < p.num_players else 0
 
 
 @jit
-def shuffle(s, p):
+def shuffle(s: State, p: Parameters) -> None:
     """The pack order of a deal, from its address alone (Fisher and Yates)."""
     key = deal_key(s.key, s.deal, PACK_ORDER)
     size = p.num_cards
@@ -42,14 +42,14 @@ def shuffle(s, p):
 
 
 @jit
-def _next_card(s):
+def _next_card(s: State) -> Int:
     card = np.int64(s.stock[s.stock_next])
     s.stock_next += 1
     return card
 
 
 @jit
-def _batch(s, p, cards, full_hand):
+def _batch(s: State, p: Parameters, cards: Int, full_hand: Int) -> None:
     """Deals ``cards`` to every entitled seat from eldest; a dealer who owns the turn-up never fills his hand."""
     seat = s.dealer
     for _ in range(p.num_players):
@@ -64,12 +64,12 @@ def _batch(s, p, cards, full_hand):
 
 
 @jit
-def _own_turn_up(s):
+def _own_turn_up(s: State) -> Mask:
     return bit(s.turn_up) if s.turn_up >= 0 else EMPTY
 
 
 @jit
-def _turn(s, p):
+def _turn(s: State, p: Parameters) -> None:
     s.turn_up = _next_card(s)
     s.trump = p.suit_of[s.turn_up]
     if p.turn_up_owner == DEALER_OWNS:
@@ -81,7 +81,7 @@ def _turn(s, p):
 
 
 @jit
-def deal_cards(s, p):
+def deal_cards(s: State, p: Parameters) -> None:
     """Hands, turn-up and extra hand off the pack order (rules: rams 2.6); the rest is the stock."""
     s.stock_next = 0
     s.stock_end = p.num_cards
@@ -105,7 +105,7 @@ def deal_cards(s, p):
 
 
 @jit
-def folded_cards(s, p):
+def folded_cards(s: State, p: Parameters) -> Mask:
     """The hands of all seats that are finally out."""
     cards = EMPTY
     for seat in range(p.num_players):
@@ -115,7 +115,7 @@ def folded_cards(s, p):
 
 
 @jit
-def available(s, p):
+def available(s: State, p: Parameters) -> Int:
     """How many cards the stock can serve, reshuffles included."""
     cards = s.stock_end - s.stock_next
     if p.recycle != RECYCLE_NONE:
@@ -126,7 +126,7 @@ def available(s, p):
 
 
 @jit
-def _reshuffle(s, p):
+def _reshuffle(s: State, p: Parameters) -> None:
     """A new stock: the folded hands, or when there are none the discards (rules: rams 2.3).
 
     Cards go by a priority of their own, so that a slightly different set of cards moves little.
@@ -153,7 +153,7 @@ def _reshuffle(s, p):
 
 
 @jit
-def _sort_by_priority(s, cards, key, num_cards):
+def _sort_by_priority(s: State, cards: Mask, key: Mask, num_cards: Int) -> None:
     size = 0
     for card in range(num_cards):
         if cards & bit(card) == EMPTY:
@@ -168,7 +168,7 @@ def _sort_by_priority(s, cards, key, num_cards):
 
 
 @jit
-def draw_cards(s, p, wanted):
+def draw_cards(s: State, p: Parameters, wanted: Int) -> Mask:
     """The next ``wanted`` cards; the caller has seen to it that they are available."""
     cards = EMPTY
     for _ in range(wanted):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from math import expm1, log1p
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from bestia_env._bits import EMPTY, ONE, lowest
+from bestia_env._bits import EMPTY, ONE, Array, Int, Mask, lowest
 from bestia_env._jit import jit_for
 from bestia_env.family import TensorLayout, record_dtype
 from bestia_env.rams.codes import SAY_EXCHANGE, SAY_PASS, SAY_THIRD
 from bestia_env.rams.rules import MAX_HAND, MAX_LOG, MAX_SEATS, RamsRules
-from bestia_env.rams.state import Phase, Status
+from bestia_env.rams.state import Parameters, Phase, Status, View
 from bestia_env.session import MAX_CHIPS
 
 jit = jit_for("rams")
@@ -26,10 +26,11 @@ STATUSES = len(Status)
 CHIPS = ("carry", "ante", "pot_before", "pot", "risk", "cap")
 
 _SLICES = (
-    "hand first_hand laid turn_up flags phase dealer actor principal leader status held antes tricks exchanged log plays "
-    "chips credits counters"
+    "hand first_hand laid turn_up flags phase dealer actor principal leader status held antes tricks exchanged log "
+    "plays chips credits counters"
 ).split()
 
+Encoder: TypeAlias = Any  # one record of ENCODER
 ENCODER = record_dtype([(name, "i8") for name in [*_SLICES, "seats", "ranks", "suits", "size", "log_entries"]])
 
 
@@ -94,47 +95,47 @@ MEANINGS = {
     "antes": "what the seat anted / the ante of this deal",
     "tricks": "tricks taken / 6",
     "exchanged": "cards laid off in the latest exchange / 6",
-    "log": "an entry a row: (code / 13, (seat + 1) / 10); codes: 1 pass, 2 knock, 3 draw, 4 buco, 5 third, 6 + cards exchanged",
+    "log": "an entry a row: (code / 13, (seat + 1) / 10); 1 pass, 2 knock, 3 draw, 4 buco, 5 third, 6 + exchanged",
     "plays": "by trick and seat, at the card's suit: (rank + 1) / ranks",
     "chips": "carry, ante, carry + antes, pot, risk, cap: log(1 + chips / ante) / log(1 + 2^53)",
     "credits": "credit a seat, scaled as chips; only with table stakes",
-    "counters": "stock / 52, discards / 52, r / (r + 8) for r reshuffles, turns left / 128, circuit / 64, trick / 6, log entries / 64",
+    "counters": "stock / 52, discards / 52, reshuffles as r / (r + 8), turns / 128, circuit / 64, trick / 6, log / 64",
 }
 
 
 @jit
-def _place(card, p, e):
+def _place(card: Int, p: Parameters, e: Encoder) -> Int:
     """Where a card stands on the tensor's grid of suits and ranks."""
     suit = p.suit_of[card]
     return suit * e.ranks + e.ranks - p.num_ranks + card - suit * p.num_ranks
 
 
 @jit
-def _write_cards(cards, p, e, start, value, out):
+def _write_cards(cards: Mask, p: Parameters, e: Encoder, start: Int, value: float, out: Array) -> None:
     while cards != EMPTY:
         out[start + _place(lowest(cards), p, e)] = value
         cards &= cards - ONE
 
 
 @jit
-def _write_rank(card, p, e, start, out):
+def _write_rank(card: Int, p: Parameters, e: Encoder, start: Int, out: Array) -> None:
     suit = p.suit_of[card]
     out[start + suit] = (_place(card, p, e) - suit * e.ranks + 1) / e.ranks
 
 
 @jit
-def _write_seat(seat, start, out):
+def _write_seat(seat: Int, start: Int, out: Array) -> None:
     if seat >= 0:
         out[start + seat] = 1.0
 
 
 @jit
-def _scaled(chips, unit):
+def _scaled(chips: Int, unit: Int) -> float:
     return np.log1p(chips / unit) * CHIP_SCALE
 
 
 @jit
-def encode(v, p, e, out):
+def encode(v: View, p: Parameters, e: Encoder, out: Array) -> None:
     """Writes one View as float32 numbers in [0, 1]."""
     for index in range(e.size):
         out[index] = 0.0
@@ -158,7 +159,7 @@ def encode(v, p, e, out):
 
 
 @jit
-def _encode_seats(v, p, e, out):
+def _encode_seats(v: View, p: Parameters, e: Encoder, out: Array) -> None:
     for seat in range(v.num_players):
         out[e.status + seat * STATUSES + v.status[seat]] = 1.0
         out[e.held + seat] = v.held[seat] / MAX_HAND
@@ -171,7 +172,7 @@ def _encode_seats(v, p, e, out):
 
 
 @jit
-def _encode_log(v, e, out):
+def _encode_log(v: View, e: Encoder, out: Array) -> None:
     for entry in range(v.log_length):
         code = v.log_verb[entry] + 1 + v.log_count[entry]
         out[e.log + 2 * entry] = code / SAYINGS
@@ -181,7 +182,7 @@ def _encode_log(v, e, out):
 
 
 @jit
-def _encode_numbers(v, p, e, out):
+def _encode_numbers(v: View, p: Parameters, e: Encoder, out: Array) -> None:
     # Logarithms are the dearest numbers here, and most amounts are equal.
     unit = max(p.ante, 1)
     before = _scaled(v.pot_before, unit)
@@ -204,7 +205,7 @@ def _encode_numbers(v, p, e, out):
     out[e.counters + 6] = v.log_length / MAX_LOG
 
 
-# --- decoding ---------------------------------------------------------------------------------------------------------
+# --- decoding -------------------------------------------------------------------------------------------------------
 
 
 def _seat(part: Any) -> int:

@@ -73,11 +73,11 @@ def view_text(rules: RamsRules, view: Any) -> str:
     n = rules.num_players
     trumps = f"{told['turn_up']}{' (taken)' if told['turn_up_taken'] else ''}"
     cap = f", penalties up to {told['cap']}" if told["cap"] is not None else ""
+    money = f"pot {told['pot']} (carry {told['carry']}, ante {told['ante']}), risk {told['risk']}{cap}"
     lines = [
         told["rules"],
-        f"{told['phase']}{', forced' if told['forced'] else ''} · turn-up {trumps} · pot {told['pot']} "
-        f"(carry {told['carry']}, ante {told['ante']}), risk {told['risk']}{cap}",
-        f"stock {told['stock']}, discards {told['discards']}, reshuffles {told['reshuffles']}, circuit {told['circuit']}"
+        f"{told['phase']}{', forced' if told['forced'] else ''} · turn-up {trumps} · {money}",
+        f"stock {told['stock']}, discards {told['discards']}, reshuffles {told['reshuffles']}, round {told['circuit']}"
         + (", the extra hand lies on the table" if told["extra_hand"] else ""),
         f"hand {told['hand'] or '-'} · first {told['first_hand'] or '-'} · laid off {told['laid_off'] or '-'}"
         + (f" (there: {told['laid_off_still_there'] or '-'})" if told["laid_off"] else ""),
@@ -85,11 +85,14 @@ def view_text(rules: RamsRules, view: Any) -> str:
     for seat in range(n):
         marks = [word for word in ("dealer", "principal", "leader", "actor") if told[word] == seat]
         credit = f", credit {told['credits'][seat]}" if told["credits"] else ""
+        cards = f"holds {told['held'][seat]}, tricks {told['tricks'][seat]}"
         lines.append(
-            f"  {_seat_name(seat):>3} {told['status'][seat]}, holds {told['held'][seat]}, tricks {told['tricks'][seat]}, "
+            f"  {_seat_name(seat):>3} {told['status'][seat]}, {cards}, "
             f"anted {told['antes'][seat]}{credit}{' · ' + ', '.join(marks) if marks else ''}"
         )
-    said = [f"{_seat_name(who)} {verb}{f' {count}' if verb == 'exchange' else ''}" for who, verb, count in told["declared"]]
+    said = [
+        f"{_seat_name(who)} {verb}{f' {count}' if verb == 'exchange' else ''}" for who, verb, count in told["declared"]
+    ]
     lines.append("said: " + (", ".join(said) or "-"))
     for index, trick in enumerate(told["plays"][: told["trick"] + 1]):
         played = [f"{_seat_name(seat)} {card}" for seat, card in enumerate(trick) if card]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bestia_env._bits import EMPTY, above, bit, highest
+from bestia_env._bits import EMPTY, Int, Mask, above, bit, highest
 from bestia_env._jit import jit_for
 from bestia_env.rams.codes import (
     IN,
@@ -13,14 +13,14 @@ from bestia_env.rams.codes import (
     RUFF_OVER_ELSE_ANY,
     RUFF_OVER_ELSE_TRUMP,
 )
-from bestia_env.rams.state import NOBODY
+from bestia_env.rams.state import NOBODY, Parameters, State
 from bestia_env.rams.stock import next_seat
 
 jit = jit_for("rams")
 
 
 @jit
-def top_trump_duty(s, p):
+def top_trump_duty(s: State, p: Parameters) -> Int:
     """The trump a leader must lead if he holds it, or -1 if the rules name none that is in play."""
     if p.lead_top_trump == LEAD_FREE or (s.trick > 0 and p.lead_top_trump_every_trick == 0):
         return -1
@@ -37,7 +37,7 @@ def top_trump_duty(s, p):
 
 
 @jit
-def leads(s, p, hand):
+def leads(s: State, p: Parameters, hand: Mask) -> Mask:
     """The cards a leader may lead."""
     duty = top_trump_duty(s, p)
     if duty >= 0 and hand & bit(duty) != EMPTY:
@@ -50,7 +50,7 @@ def leads(s, p, hand):
 
 
 @jit
-def follows(s, p, hand):
+def follows(s: State, p: Parameters, hand: Mask) -> Mask:
     """The cards a seat may play to a trick that has begun."""
     best_suit = p.suit_of[s.best_card]
     same = hand & p.suit_cards[s.led_suit]
@@ -74,15 +74,15 @@ def follows(s, p, hand):
 
 
 @jit
-def beats(card, best, trump, p):
+def beats(card: Int, best: Int, trump: Int, p: Parameters) -> bool:
     """Whether a card wins against the best card of a trick so far."""
     if p.suit_of[card] == p.suit_of[best]:
-        return card > best
+        return bool(card > best)
     return p.suit_of[card] == trump
 
 
 @jit
-def play_card(s, p, card):
+def play_card(s: State, p: Parameters, card: Int) -> None:
     """The actor plays a card."""
     seat = s.actor
     s.hand[seat] &= ~bit(card)
@@ -98,7 +98,7 @@ def play_card(s, p, card):
 
 
 @jit
-def open_play(s, p):
+def open_play(s: State, p: Parameters) -> bool:
     """Closes a full trick and asks the next participant for a card; False when all tricks are played."""
     if s.cards_out == s.num_in:
         s.winners[s.trick] = s.best_seat
@@ -119,7 +119,7 @@ def open_play(s, p):
 
 
 @jit
-def start_play(s, p, leader):
+def start_play(s: State, p: Parameters, leader: Int) -> None:
     """The first trick begins."""
     s.trick = 0
     s.leader = leader

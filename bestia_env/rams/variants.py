@@ -189,7 +189,9 @@ def differences(rules: RamsRules) -> dict[str, object]:
     """The table size and every field in which rules differ from the preset they are labelled with."""
     preset = VARIANTS.get(rules.variant)
     base = RamsRules(
-        variant=rules.variant, num_players=rules.num_players, **(preset.defaults(rules.num_players) if preset else {})  # type: ignore[arg-type]  # a row of the table
+        variant=rules.variant,
+        num_players=rules.num_players,
+        **(preset.defaults(rules.num_players) if preset else {}),  # type: ignore[arg-type]  # a row of the table
     )
     changed = {name: value for name, value in rules.values().items() if value != getattr(base, name)}
     return {"num_players": rules.num_players} | changed

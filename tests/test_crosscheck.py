@@ -1,0 +1,56 @@
+"""The engine against the second implementation: what runs with every change (`make crosscheck` runs more)."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.crosscheck import any_rules, any_session, compare, presets, tasks
+
+DEALS = 20_000
+PARTS = 8
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_engine_and_reference_agree_move_by_move(part: int) -> None:
+    deals = sum(compare(task) for task in tasks(DEALS // PARTS, seed=100 + part))
+    assert deals > DEALS / PARTS / 2
+
+
+def test_the_sample_holds_every_preset_at_every_table_size() -> None:
+    sample = {str(task.rules) for task in tasks(DEALS // PARTS, seed=100)}
+    assert {str(rules) for rules in presets()} <= sample
+
+
+def test_random_rules_reach_every_value_of_every_field() -> None:
+    rng = random.Random(5)
+    drawn = [any_rules(rng) for _ in range(400)]
+    for field in (
+        "turn_up_owner",
+        "bidding",
+        "forced_deal",
+        "recycle",
+        "principal",
+        "ruff",
+        "lead_top_trump",
+        "pot_award",
+    ):
+        assert len({getattr(rules, field) for rules in drawn}) >= 2, field
+    assert any(any_session(rules, rng).play_on for rules in drawn)
+
+
+def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests import crosscheck
+
+    task = next(iter(tasks(100, seed=3)))
+    play = crosscheck.engine_games
+
+    def with_one_wrong_chip(task):  # type: ignore[no-untyped-def]
+        log, first, last = play(task)
+        next(entry for entry in log[0] if entry["settled"])["settled"]["shares"][0] += 1
+        return log, first, last
+
+    monkeypatch.setattr(crosscheck, "engine_games", with_one_wrong_chip)
+    with pytest.raises(crosscheck.Difference, match="shares"):
+        compare(task)
