@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bestia_env.errors import BestiaError, IllegalActionError, RecordError, RulesError
     from bestia_env.family import ActionLayout, TensorLayout
     from bestia_env.policies import Policy, PrivilegedPolicy, RandomPolicy, make_policy
-    from bestia_env.records import DealRecord, load_record
+    from bestia_env.records import DealRecord, load_record, loads_record, record_game
     from bestia_env.registry import default_players, family_of, make_rules, parse_rules, player_range, variants
     from bestia_env.session import SessionConfig
 
@@ -40,6 +40,8 @@ _WHERE = {
     "make_policy": "policies",
     "DealRecord": "records",
     "load_record": "records",
+    "loads_record": "records",
+    "record_game": "records",
     "default_players": "registry",
     "family_of": "registry",
     "make_rules": "registry",
@@ -69,10 +71,12 @@ __all__ = [
     "default_players",
     "family_of",
     "load_record",
+    "loads_record",
     "make_policy",
     "make_rules",
     "parse_rules",
     "player_range",
+    "record_game",
     "variants",
 ]
 
