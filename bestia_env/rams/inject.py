@@ -26,17 +26,19 @@ def inject(rules: RamsRules, state: Any, deal: Mapping[str, Any], rng_key: int) 
     if "dealer" in deal:
         fields["dealer"] = _whole("dealer", deal["dealer"], 0, n - 1)
     if "carry" in deal:
-        fields["carry"] = _whole(
-            "carry", deal["carry"], 0, MAX_CHIPS // (n + 1) - 2 * n * (rules.ante + rules.stay_stake)
-        )
+        # The engine begins a deal only if (n + 1) x (carry + antes + stakes) stays within 2^53 (rules: rams 2.5).
+        antes = rules.ante * (n if rules.ante_payer == "all" else 1)
+        fields["carry"] = _whole("carry", deal["carry"], 0, MAX_CHIPS // (n + 1) - antes - n * rules.stay_stake)
     if "half_ante" in deal:
         fields["half_ante"] = _whole("half_ante", deal["half_ante"], 0, n - 1)
-    if "credits" in deal:
-        least = 1 if rules.stakes == "table" else -MAX_CHIPS
-        fields["credits"] = [_whole("credits", chips, least, MAX_CHIPS) for chips in _per_seat("credits", deal, n)]
     entitled = (
         [_boolean("entitled", flag) for flag in _per_seat("entitled", deal, n)] if "entitled" in deal else [True] * n
     )
+    if "credits" in deal:
+        # With table stakes a seat without chips is out of the deal (rules: rams 5).
+        least = [int(flag) for flag in entitled] if rules.stakes == "table" else [-MAX_CHIPS] * n
+        chips = zip(_per_seat("credits", deal, n), least, strict=True)
+        fields["credits"] = [_whole("credits", owned, low, MAX_CHIPS) for owned, low in chips]
     dealer = fields.get("dealer", int(state["dealer"]))
     if sum(entitled) < 2 or not entitled[dealer]:
         raise RecordError(

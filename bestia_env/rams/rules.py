@@ -125,6 +125,7 @@ class RamsRules:
             if isinstance(value, list):
                 object.__setattr__(self, field, tuple(value))
         _check_values(self)
+        _check_label(self)
         # Fractions whatever equal numbers were given, so that equal rules print alike.
         object.__setattr__(self, "principal_penalty", tuple(Fraction(part) for part in self.principal_penalty))
         _check_combinations(self)
@@ -178,6 +179,17 @@ class RamsRules:
 def _allowed(rules: RamsRules, field: str, ok: bool, allowed: str) -> None:
     if not ok:
         raise RulesError(f"{field}={getattr(rules, field)!r}; allowed is {allowed}")
+
+
+def _check_label(r: RamsRules) -> None:
+    """A preset's name stands for its table sizes, too; only so is the text form invertible."""
+    from bestia_env.rams.variants import VARIANTS  # its rows are values of this record
+
+    if r.variant in VARIANTS:
+        low, high = VARIANTS[r.variant].players
+        _allowed(r, "num_players", low <= r.num_players <= high, f"{low} to {high} ({r.variant})")
+    else:
+        _allowed(r, "variant", r.variant == "rams", 'a preset\'s name, or "rams" for rules given as data')
 
 
 def _whole(value: object, low: int, high: int | None = None) -> bool:

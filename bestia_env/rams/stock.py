@@ -142,14 +142,25 @@ def _reshuffle(s: State, p: Parameters) -> None:
         s.buried[:] = EMPTY
     s.stock_next = 0
     s.stock_end = count(cards)
-    planned = s.reshuffles < MAX_PLANNED and s.planned[min(s.reshuffles, MAX_PLANNED - 1), 0] >= 0
-    if planned:
+    if s.reshuffles < MAX_PLANNED and _plan_holds(s, cards):
         for place in range(s.stock_end):
             s.stock[place] = s.planned[s.reshuffles, place]
     else:
         key = fold(deal_key(s.key, s.deal, RESHUFFLE), s.reshuffles)
         _sort_by_priority(s, cards, key, p.num_cards)
     s.reshuffles += 1
+
+
+@jit
+def _plan_holds(s: State, cards: Mask) -> bool:
+    """Whether a stock was planned for this reshuffle and holds exactly the cards that are shuffled."""
+    planned = EMPTY
+    for place in range(s.stock_end):
+        card = np.int64(s.planned[s.reshuffles, place])
+        if card < 0:
+            return False
+        planned |= bit(card)
+    return planned == cards and (s.stock_end == len(s.stock) or s.planned[s.reshuffles, s.stock_end] < 0)
 
 
 @jit

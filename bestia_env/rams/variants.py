@@ -30,11 +30,11 @@ class Variant:
     values: dict[str, object]
     packs: tuple[tuple[int, str], ...] = ()
 
-    def defaults(self, num_players: int) -> dict[str, object]:
+    def defaults(self, num_players: object) -> dict[str, object]:
         """The preset's values for a table of ``num_players``."""
         values = dict(self.values)
         for most, pack in self.packs:
-            if num_players <= most:
+            if type(num_players) is int and num_players <= most:
                 return values | {"pack": pack}
         return values
 
@@ -46,6 +46,7 @@ _STRICT: dict[str, object] = {
     "lead_top_trump": "ace",
     "lead_top_trump_every_trick": True,
     "lead_trump_after_first": True,
+    "penalty_cap": 30,
 }
 _BUCO: dict[str, object] = {
     "ante_payer": "all",
@@ -173,10 +174,6 @@ def make(variant: str, num_players: int | None = None, **changes: object) -> Ram
     """
     preset = VARIANTS.get(variant)
     players = num_players if num_players is not None else (preset.default_players if preset else 5)
-    if preset is not None:
-        low, high = preset.players
-        if type(players) is not int or not low <= players <= high:
-            raise RulesError(f"num_players={players!r}; {variant} allows {low} to {high}")
     known = [name for name in RamsRules.__dataclass_fields__ if name not in ("variant", "num_players")]
     for field in changes:
         if field not in known:
