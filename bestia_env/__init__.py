@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bestia_env.family import ActionLayout, TensorLayout
     from bestia_env.policies import Policy, PrivilegedPolicy, RandomPolicy, make_policy
     from bestia_env.records import DealRecord, load_record, loads_record, record_game
+    from bestia_env.register import register_envs
     from bestia_env.registry import default_players, family_of, make_rules, parse_rules, player_range, variants
     from bestia_env.session import SessionConfig
 
@@ -47,6 +48,7 @@ _WHERE = {
     "make_rules": "registry",
     "parse_rules": "registry",
     "player_range": "registry",
+    "register_envs": "register",
     "variants": "registry",
     "SessionConfig": "session",
 }
@@ -77,6 +79,7 @@ __all__ = [
     "parse_rules",
     "player_range",
     "record_game",
+    "register_envs",
     "variants",
 ]
 

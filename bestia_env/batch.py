@@ -116,7 +116,7 @@ class GameBatch:
         deals = [None] * len(chosen) if deals is None else deals
         if len(deals) != len(chosen):
             raise BestiaError(f"deals: {len(deals)} given for {len(chosen)} rows; allowed is one a row")
-        fresh = self.states[chosen]
+        fresh = take_rows(self.states, chosen)
         if games is None:
             fresh["game"] += 1
         else:
@@ -128,12 +128,12 @@ class GameBatch:
             self._address(fresh[index : index + 1], deal or {})
         places = np.arange(len(chosen))
         self._loops.prepare(fresh, self._parameters, places)
-        set_up = np.array([bool(set(deal or ()) - DRIVER_KEYS) for deal in deals], np.bool_)
+        set_up = np.array([bool(self._known_keys(deal or {}) - DRIVER_KEYS) for deal in deals], np.bool_)
         for place in np.flatnonzero(set_up).tolist():
             self._inject(fresh[place : place + 1], deals[place] or {})
         self._loops.start(fresh, self._parameters, places[set_up], True)
         self._loops.start(fresh, self._parameters, places[~set_up], False)
-        self.states[chosen] = fresh
+        put_rows(self.states, chosen, fresh)
         if len(chosen) == self.num_games:
             self._clear_outcome()
 
@@ -157,14 +157,21 @@ class GameBatch:
                 raise RecordError(f"game={game!r}; allowed is a pair (row, game) of integers from 0")
             state["row"], state["game"] = game
 
+    def _known_keys(self, deal: Mapping[str, Any]) -> set[str]:
+        """The keys of a deal that mean something here; warns of the others."""
+        known = self.family.deal_keys() | DRIVER_KEYS
+        for key in sorted(set(deal) - known):
+            warnings.warn(
+                f"deal key {key!r} is not known to {self.rules.variant} and ignored; "
+                f"known are {', '.join(sorted(known))}",
+                UserWarning,
+                stacklevel=4,
+            )
+        return set(deal) & known
+
     def _inject(self, state: NDArray[Any], deal: Mapping[str, Any]) -> None:
-        known = self.family.deal_keys()
-        for key in sorted(set(deal) - known - DRIVER_KEYS):
-            warnings.warn(f"deal key {key!r} is not known to {self.rules.variant} and ignored; known are "
-                          f"{', '.join(sorted(known | DRIVER_KEYS))}", UserWarning, stacklevel=4)  # fmt: skip
-        if set(deal) & known:
-            address = np.random.SeedSequence([int(state[name][0]) for name in ("seed", "row", "game")])
-            self.family.inject(self.rules, state[0], deal, int(address.generate_state(1, np.uint64)[0]))
+        address = np.random.SeedSequence([int(state[name][0]) for name in ("seed", "row", "game")])
+        self.family.inject(self.rules, state[0], deal, int(address.generate_state(1, np.uint64)[0]))
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
@@ -394,9 +401,18 @@ def check_seed(seed: object) -> int:
     return int(seed)
 
 
+def _as_bytes(records: NDArray[Any]) -> NDArray[np.uint8]:
+    """Records as rows of bytes on the same memory: NumPy copies structured rows field by field, and bytes at once."""
+    return records.view(np.uint8).reshape(len(records), records.dtype.itemsize)
+
+
 def take_rows(array: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
-    """A copy of some rows; structured rows go as bytes, because NumPy copies them field by field."""
+    """A copy of some rows, of records or of numbers."""
     if array.dtype.fields is None:
         return array[rows]
-    flat = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), array.dtype.itemsize)
-    return flat[rows].view(array.dtype).reshape(len(rows))
+    return _as_bytes(array)[rows].view(array.dtype).reshape(len(rows))
+
+
+def put_rows(array: NDArray[Any], rows: NDArray[np.int64], records: NDArray[Any]) -> None:
+    """Writes records to some rows."""
+    _as_bytes(array)[rows] = _as_bytes(records)

@@ -103,7 +103,7 @@ def _restore_tricks(v: View, p: Parameters, s: State) -> None:
     s.tricks[:] = 0
     for seat in range(p.num_players):
         s.tricks[seat] = v.tricks[seat]
-        for trick in range(len(v.plays)):
+        for trick in range(p.hand_size):
             s.plays[trick, seat] = v.plays[trick, seat]
             if v.plays[trick, seat] >= 0:
                 s.played |= bit(np.int64(v.plays[trick, seat]))
@@ -232,7 +232,7 @@ def _restore_memories(v: View, p: Parameters, s: State) -> None:
         if v.status[seat] == AWAY:
             continue
         kept = s.hand[seat]
-        for trick in range(len(v.plays)):
+        for trick in range(p.hand_size):
             if v.plays[trick, seat] >= 0:
                 kept |= bit(np.int64(v.plays[trick, seat]))
         s.first_hand[seat] = s.laid[seat]

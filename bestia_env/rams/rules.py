@@ -57,26 +57,32 @@ class RamsRules:
         max_circuits: full circuits after which only passing and knocking are offered.
         conditional_third: whether "third if I must" may be said.
         late_join: whether seats that passed may still join the first who goes in.
-        forced_deal: when all must play.
+        forced_deal: when all must play: ``never``; ``after_no_bestia``: in the deal after one in which nobody missed
+            his quota; ``bare_ante``: when the pot holds nothing but the ante.
         second_chance: whether passers are offered a new hand, unseen.
         exchange_max: most cards drawn in one exchange, 0 to hand_size.
         exchange_when: exchanges happen while ``declaring`` or ``after`` it.
-        recycle: what is shuffled into a new stock when it runs out.
+        recycle: what is shuffled into a new stock when it runs out: ``none``; ``folded``: the hands of seats that are
+            finally out; ``folded_then_discards``: these, then what was laid off.
         last_player_wins: whether the last seat takes the pot undecided when all others passed.
-        principal: the seat with extra duties.
+        principal: the seat with extra duties: ``none``; ``first_in``: the first to go in; ``knocker``: who ends the
+            circuits.
         principal_leads: whether the principal leads to the first trick.
         must_head: whether a seat that follows suit must beat the trick if it can.
-        ruff: the duty of a seat that cannot follow suit and has trumps.
-        lead_top_trump: which top trump a leader must lead.
+        ruff: the duty of a seat that cannot follow suit and has trumps: ``any_trump``; a trump that wins, else any
+            trump (``overtrump_else_any_trump``) or any card (``overtrump_else_any_card``); its ``highest_trump``.
+        lead_top_trump: which top trump a leader must lead: ``none``; the ``ace``; ``ace_or_exposed_next``: the next
+            one where the ace is the turn-up; the ``highest_remaining``.
         lead_top_trump_every_trick: whether that duty holds after the first trick, too.
         lead_trump_after_first: whether a leader must lead trumps from the second trick on.
         quota: tricks (the principal, every other participant) must take.
         principal_penalty: multiples of the base a principal pays (without a trick, with some but too few).
-        pot_award: how the pot is shared.
+        pot_award: how the pot is shared: ``per_trick`` in equal parts; ``quota_split`` among the seats with their
+            quota; ``most_tricks``: all to the seat with strictly the most, a tie leaves it.
         best_principal_half_ante: whether a principal with strictly the most tricks antes half next time.
         penalty_cap: most chips the base of a penalty may be.
         stakes: ``unlimited`` (chips are a score) or what lies on the ``table``.
-        remainder: where indivisible chips of the pot go.
+        remainder: where indivisible chips of the pot go: they stay (``carry``) or to the ``first_trick_winner``.
         rake_bp: basis points of the pot the house takes, 0 to 1000.
 
     Raises:
@@ -233,7 +239,7 @@ def _check_values(r: RamsRules) -> None:
     )
 
 
-# Combinations that contradict themselves: (what, when). The first eleven are the list of rules: rams 2.6; the last
+# Combinations that contradict themselves: (what, when). The first twelve are the list of rules: rams 2.6; the last
 # three are undefined in the sources: a first_in seat of a circuit may leave again, a circuit has no second stage, and
 # a principal must exist to lead or to be rewarded.
 _REJECTED: tuple[tuple[str, Callable[[RamsRules], bool]], ...] = (

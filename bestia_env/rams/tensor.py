@@ -26,12 +26,12 @@ STATUSES = len(Status)
 CHIPS = ("carry", "ante", "pot_before", "pot", "risk", "cap")
 
 _SLICES = (
-    "hand first_hand laid turn_up flags phase dealer actor principal leader status held antes tricks exchanged log "
+    "hand first_hand laid turn_up marks phase dealer actor principal leader status held antes tricks exchanged log "
     "plays chips credits counters"
 ).split()
 
 Encoder: TypeAlias = Any  # one record of ENCODER
-ENCODER = record_dtype([(name, "i8") for name in [*_SLICES, "seats", "ranks", "suits", "size", "log_entries"]])
+ENCODER = record_dtype([(name, "i8") for name in [*_SLICES, "seats", "ranks", "suits", "length", "log_entries"]])
 
 
 def tensor_layout(rules: RamsRules, max_players: int, pad_players: int | None) -> TensorLayout:
@@ -50,7 +50,7 @@ def tensor_layout(rules: RamsRules, max_players: int, pad_players: int | None) -
         "first_hand": (cards,),
         "laid": (cards,),
         "turn_up": (suits,),
-        "flags": (4,),
+        "marks": (4,),
         "phase": (PHASES,),
         "dealer": (seats,),
         "actor": (seats,),
@@ -75,7 +75,7 @@ def tensor_layout(rules: RamsRules, max_players: int, pad_players: int | None) -
     for name, part in slices.items():
         parameters[name] = part.start
     parameters["seats"], parameters["ranks"], parameters["suits"] = seats, ranks, suits
-    parameters["size"], parameters["log_entries"] = start, entries
+    parameters["length"], parameters["log_entries"] = start, entries
     return TensorLayout(slices=slices, shapes=shapes, meanings=MEANINGS, parameters=parameters)
 
 
@@ -84,7 +84,7 @@ MEANINGS = {
     "first_hand": "1 for each card first dealt",
     "laid": "cards laid off: 1 still among the discards, 0.5 shuffled back into the stock",
     "turn_up": "at its suit: (rank + 1) / ranks",
-    "flags": "forced deal; turn-up taken; buco on the table; penalties capped",
+    "marks": "forced deal; turn-up taken; buco on the table; penalties capped",
     "phase": "one-hot: declare, second chance, exchange, play, settle, over",
     "dealer": "one-hot by relative seat",
     "actor": "one-hot by relative seat, zeros when nobody acts",
@@ -137,17 +137,17 @@ def _scaled(chips: Int, unit: Int) -> float:
 @jit
 def encode(v: View, p: Parameters, e: Encoder, out: Array) -> None:
     """Writes one View as float32 numbers in [0, 1]."""
-    for index in range(e.size):
+    for index in range(e.length):
         out[index] = 0.0
     _write_cards(v.hand, p, e, e.hand, 1.0, out)
     _write_cards(v.first_hand, p, e, e.first_hand, 1.0, out)
     _write_cards(v.laid, p, e, e.laid, 0.5, out)
     _write_cards(v.buried, p, e, e.laid, 1.0, out)
     _write_rank(v.turn_up, p, e, e.turn_up, out)
-    out[e.flags] = v.forced
-    out[e.flags + 1] = v.turn_up_taken
-    out[e.flags + 2] = v.extra_hand
-    out[e.flags + 3] = v.cap >= 0
+    out[e.marks] = v.forced
+    out[e.marks + 1] = v.turn_up_taken
+    out[e.marks + 2] = v.extra_hand
+    out[e.marks + 3] = v.cap >= 0
     out[e.phase + v.phase] = 1.0
     _write_seat(v.dealer, e.dealer, out)
     _write_seat(v.actor, e.actor, out)
@@ -237,17 +237,17 @@ def decode(tensor: Any, layout: TensorLayout, rules: RamsRules) -> dict[str, Any
     codes = np.rint(parts["log"][:length, 0] * SAYINGS).astype(int) - 1
     verbs, seats = np.minimum(codes, SAY_EXCHANGE), np.rint(parts["log"][:length, 1] * MAX_SEATS).astype(int) - 1
     went_in = [seat for verb, seat in zip(verbs, seats, strict=True) if verb not in (SAY_PASS, SAY_THIRD)]
-    flags = np.rint(parts["flags"]).astype(int)
+    marks = np.rint(parts["marks"]).astype(int)
     money = dict(zip(CHIPS, (chips(value) for value in parts["chips"]), strict=True))
     return {
         "num_players": int((parts["status"].sum(axis=1) > 0).sum()),
         "phase": int(np.argmax(parts["phase"])),
         **{name: _seat(parts[name]) for name in ("actor", "dealer", "principal", "leader")},
         "first_in": int(went_in[0]) if went_in else -1,
-        "forced": int(flags[0]),
+        "forced": int(marks[0]),
         "turn_up": card(parts["turn_up"]),
-        "turn_up_taken": int(flags[1]),
-        "extra_hand": int(flags[2]),
+        "turn_up_taken": int(marks[1]),
+        "extra_hand": int(marks[2]),
         "stock_left": round(stock * 52),
         "discards": round(discards * 52),
         "reshuffles": round(SHUFFLE_HALF * shuffles / (1 - shuffles)),
@@ -260,7 +260,7 @@ def decode(tensor: Any, layout: TensorLayout, rules: RamsRules) -> dict[str, Any
         "laid": cards(parts["laid"], 0.25),
         "buried": cards(parts["laid"], 0.75),
         **money,
-        "cap": money["cap"] if flags[3] else -1,
+        "cap": money["cap"] if marks[3] else -1,
         "credits": [chips(value) for value in parts["credits"][:n]] or [0] * n,
         "antes": (parts["antes"][:n] * max(money["ante"], 1)).tolist(),
         "status": np.argmax(parts["status"][:n], axis=1).tolist(),

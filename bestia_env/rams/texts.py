@@ -73,11 +73,12 @@ def view_text(rules: RamsRules, view: Any) -> str:
     n = rules.num_players
     trumps = f"{told['turn_up']}{' (taken)' if told['turn_up_taken'] else ''}"
     cap = f", penalties up to {told['cap']}" if told["cap"] is not None else ""
+    circuit = f", circuit {told['circuit'] + 1}" if rules.bidding == "circuits" and told["phase"] == "declare" else ""
     money = f"pot {told['pot']} (carry {told['carry']}, ante {told['ante']}), risk {told['risk']}{cap}"
     lines = [
         told["rules"],
         f"{told['phase']}{', forced' if told['forced'] else ''} · turn-up {trumps} · {money}",
-        f"stock {told['stock']}, discards {told['discards']}, reshuffles {told['reshuffles']}, round {told['circuit']}"
+        f"stock {told['stock']}, discards {told['discards']}, reshuffles {told['reshuffles']}{circuit}"
         + (", the extra hand lies on the table" if told["extra_hand"] else ""),
         f"hand {told['hand'] or '-'} · first {told['first_hand'] or '-'} · laid off {told['laid_off'] or '-'}"
         + (f" (there: {told['laid_off_still_there'] or '-'})" if told["laid_off"] else ""),
@@ -136,7 +137,7 @@ def settlement(rules: RamsRules, state: Any) -> dict[str, Any]:
     """The latest deal that ended, chips by seat; ``score`` is the equity score (design 8.3)."""
     n = rules.num_players
     told = {name: state[name][:n].tolist() for name in ("shares", "penalties", "split", "net")}
-    participants = [seat for seat in range(n) if state["settled_in"][seat]]
+    participants = [seat for seat, was_in in enumerate(state["settled_in"][:n].tolist()) if was_in]
     stakes = [rules.stay_stake if seat in participants and len(participants) > 1 else 0 for seat in range(n)]
     flows = zip(told["shares"], told["penalties"], told["split"], told["net"], stakes, strict=True)
     principal = int(state["settled_principal"])
@@ -153,5 +154,5 @@ def settlement(rules: RamsRules, state: Any) -> dict[str, Any]:
         "pot": int(state["settled_pot"]),
         "rake": int(state["rake"]),
         "carry_after": int(state["carry_after"]),
-        "score": [int(top) / int(state["score_base"]) for top in state["score_top"][:n]],
+        "score": [top / int(state["score_base"]) for top in state["score_top"][:n].tolist()],
     }

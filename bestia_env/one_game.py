@@ -1,0 +1,181 @@
+"""One game with a name for every seat: what one may ask about it, apart from how it is stepped."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestia_env.errors import BestiaError, IllegalActionError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bestia_env.batch import GameBatch
+    from bestia_env.family import Rules
+
+__all__ = ["OneGame"]
+
+# What a View tells its own seat alone; the rest of it everybody at the table knows.
+OWN_PART = frozenset({"hand", "first_hand", "laid_off", "laid_off_still_there", "legal"})
+
+
+class OneGame:
+    """A batch of one, and agents ``player_0`` … ``player_{n-1}`` in the order of the seats."""
+
+    def __init__(self, batch: GameBatch) -> None:
+        self.rules: Rules = batch.rules
+        self.possible_agents = [f"player_{seat}" for seat in range(batch.num_players)]
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._batch = batch
+        self._begun = False
+
+    def _seat(self, agent: str) -> int:
+        if agent not in self._seats:
+            raise BestiaError(f"agent={agent!r}; allowed are {', '.join(self.possible_agents)}")
+        return self._seats[agent]
+
+    def _state(self) -> NDArray[Any]:
+        """The one-row array of the state.
+
+        Raises:
+            BestiaError: no game has begun.
+        """
+        if not self._begun:
+            raise BestiaError("no game has begun; allowed is reset")
+        return self._batch.states
+
+    def _record(self) -> Any:
+        """The state as np.void: np.record, for its attributes, is several times slower to read."""
+        states = self._state()
+        return states.view(np.dtype((np.void, states.dtype)))[0]
+
+    def _chips(self, field: str) -> int:
+        if field not in (self._batch.family.state_dtype.names or ()):
+            raise AttributeError(f"{self.rules.variant} has no {field}")
+        return int(self._state()[field][0])
+
+    # --- in numbers -------------------------------------------------------------------------------------------------
+
+    @property
+    def pot(self) -> int:
+        """Chips in the pot (families with a pot)."""
+        return self._chips("pot")
+
+    @property
+    def carry(self) -> int:
+        """Chips in the pot before the antes of the open deal, or after the last deal (families with a pot)."""
+        return self._chips("carry")
+
+    @property
+    def phase(self) -> str:
+        """The phase in the family's words, such as ``declare`` or ``play``; ``over`` after the last deal."""
+        return str(self.full_state()["phase"])
+
+    @property
+    def game_id(self) -> tuple[int, int]:
+        """The (row, game) part of the address: what ``GameBatch.game_id`` holds."""
+        state = self._state()
+        return int(state["row"][0]), int(state["game"][0])
+
+    def view(self, agent: str) -> Any:
+        """The View record of a seat: all that it may know of the deal, seats relative (design 6).
+
+        Raises:
+            BestiaError: before ``reset``, or no such agent.
+        """
+        return self._views(agent)[0]
+
+    def _views(self, agent: str) -> NDArray[Any]:
+        """The View of a seat as the one-row array that the loops read."""
+        self._state()
+        return self._batch.view(self._seat(agent))
+
+    def full_state(self) -> dict[str, Any]:
+        """Perfect information as plain values: every hand, the stock, the address. No observation holds it.
+
+        Raises:
+            BestiaError: before ``reset``.
+        """
+        return self._batch.family.full_state(self.rules, self._record())
+
+    def _not_allowed(self, agent: str, action: object) -> IllegalActionError:
+        """Names seat, phase, action, what is allowed, and the address."""
+        layout, state = self._batch.layout, self._record()
+        named = repr(action)
+        if type(action) is int and 0 <= action < layout.num_actions:
+            named += f" {layout.name(action)}"
+        legal = np.flatnonzero(self.view(agent)["legal"]).tolist()
+        address = ", ".join(f"{name}={int(state[name])}" for name in ("seed", "row", "game", "deal", "decision"))
+        return IllegalActionError(
+            f"{agent} in phase {self.phase}: action={named}; allowed are the integers "
+            f"{', '.join(f'{choice} {layout.name(choice)}' for choice in legal)} ({address}; {self.rules})"
+        )
+
+    # --- in words ---------------------------------------------------------------------------------------------------
+
+    def view_text(self, agent: str) -> str:
+        """The View of a seat for people: the seat's own cards, nobody else's.
+
+        Raises:
+            BestiaError: before ``reset``, or no such agent.
+        """
+        return self._batch.family.view_text(self.rules, self.view(agent))
+
+    def text_of(self, action: int) -> str:
+        """An action as the seat to act would say it: ``knock``, ``exchange 7s 2d``, ``play Ah``.
+
+        Raises:
+            IllegalActionError: not an action of this game.
+        """
+        return self._batch.layout.text(action, self._exchange_cards())
+
+    def action_of(self, text: str) -> int:
+        """The action of the seat to act that reads so: the inverse of :meth:`text_of`; cards in any order.
+
+        Raises:
+            IllegalActionError: no action of this game reads so, or an exchange names a card not in hand.
+        """
+        return self._batch.layout.action(text, self._exchange_cards())
+
+    def _exchange_cards(self) -> int:
+        """What the seat to act may lay off, from its own View."""
+        actor = int(self._state()["actor"][0])
+        if actor < 0 or "exchange_cards" not in (self._batch.family.view_dtype.names or ()):
+            return 0
+        return int(self._batch.view(actor)["exchange_cards"][0])
+
+    def table_text(self) -> str:
+        """What everybody at the table knows, no hands: rules, phase, money, and a column for every seat.
+
+        Raises:
+            BestiaError: before ``reset``.
+        """
+        # seen from seat 0, relative seats are the numbers of the agents
+        told = self._batch.family.view_dict(self.rules, self.view(self.possible_agents[0]))
+        n = len(self.possible_agents)
+        words, rows, lines = [], [["player", *map(str, range(n))]], []
+        for name, value in told.items():
+            label = name.replace("_", " ")
+            if name in OWN_PART or name == "rules":
+                continue
+            if not isinstance(value, list):
+                words.append(f"{label} {_word(value)}")
+            elif len(value) == n and not any(isinstance(entry, list) for entry in value):
+                rows.append([label, *map(_word, value)])
+            else:
+                lines.append(f"{label}: {', '.join(map(_word, value)) or '-'}")
+        widths = np.max([[len(cell) for cell in row] for row in rows], axis=0)
+        table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        # a name and its value stay on one line
+        short = fill(" · ".join(word.replace(" ", "\xa0") for word in words), 100).replace("\xa0", " ")
+        return "\n".join([str(self.rules), short, *table, *lines])
+
+
+def _word(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_word, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
