@@ -26,7 +26,7 @@ def warm(variant: str) -> None:
     batch.redeal(views, np.arange(2, dtype=np.uint64))
     batch.keys()
     batch.step(batch.random_actions())
-    batch.reset(deals=[{"dealer": 0}, None])
+    batch.reset()
     batch._loops.rollout(batch.states, batch._parameters, 1)
     batch.forfeit(0)
     env = bestia_env.aec_env(variant)
