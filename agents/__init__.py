@@ -1,0 +1,46 @@
+"""Agents of the laboratory by name; :func:`bestia_env.make_policy` looks here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agents.thumb import STYLES, ThumbPolicy
+from bestia_env import BestiaError, RandomPolicy
+
+if TYPE_CHECKING:
+    from bestia_env import Policy
+
+__all__ = ["agent_names", "agent_version", "make_agent"]
+
+RANDOM_VERSION = "v1"  # bestia_env.RandomPolicy: uniform over the legal actions
+
+
+def agent_names() -> tuple[str, ...]:
+    """The names of all agents."""
+    return ("random", *STYLES)
+
+
+def make_agent(name: str) -> Policy:
+    """An agent, not yet bound to rules.
+
+    Raises:
+        BestiaError: no agent of that name.
+    """
+    if name == "random":
+        return RandomPolicy()
+    return ThumbPolicy(name, STYLES[_known(name)])
+
+
+def agent_version(name: str) -> str:
+    """The version of an agent: it changes whenever the agent decides differently.
+
+    Raises:
+        BestiaError: no agent of that name.
+    """
+    return RANDOM_VERSION if _known(name) == "random" else ThumbPolicy.version
+
+
+def _known(name: str) -> str:
+    if name not in agent_names():
+        raise BestiaError(f"agent {name!r}; allowed are {', '.join(agent_names())}, or module:attribute")
+    return name

@@ -1,0 +1,209 @@
+"""What a run leaves on disk: a manifest, the block table and a summary; and how a run that was killed goes on.
+
+A folder holds one run. Blocks are kept in parts as they are finished and put together at the end; every file is
+written under another name and then moved into place, so a kill at any moment loses at most the part being played.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bestia_env import BestiaError
+
+if TYPE_CHECKING:
+    from bestia_env import SessionConfig
+
+__all__ = ["BLOCK_TABLE", "MANIFEST", "SUMMARY", "RunFolder", "code_hash", "git_revision", "session_values"]
+
+MANIFEST = "manifest.json"
+BLOCK_TABLE = "blocks.parquet"
+SUMMARY = "summary.json"
+PARTS = "parts"
+
+_ROOT = Path(__file__).resolve().parents[1]
+_DECIDING = ("bestia_env", "agents", "benchmarks/runner.py", "benchmarks/statistics.py")
+"""The sources that decide the numbers of a run."""
+
+_PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
+
+
+def code_hash() -> str:
+    """A hash of the sources that decide the numbers of a run."""
+    digest = hashlib.sha256()
+    for name in _DECIDING:
+        path = _ROOT / name
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in files:
+            if file.suffix in (".py", ".json"):
+                digest.update(f"{file.relative_to(_ROOT).as_posix()}\n".encode())
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def git_revision() -> str:
+    """The checkout's revision, ``+changes`` if files differ from it, ``unknown`` outside a checkout."""
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(_ROOT), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+
+    try:
+        revision = git("rev-parse", "HEAD")
+        return f"{revision}+changes" if git("status", "--porcelain") else revision
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+
+
+def session_values(session: SessionConfig) -> dict[str, Any]:
+    """A session as JSON-able values."""
+    values = asdict(session)
+    carry = values["carry"]
+    if isinstance(carry, range):
+        values["carry"] = {"range": [carry.start, carry.stop, carry.step]}
+    return values
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+class RunFolder:
+    """The folder of one run.
+
+    Args:
+        path: the folder; it is made when the run begins.
+        identity: what decides the numbers of the run; a folder that holds another run is refused.
+
+    Raises:
+        BestiaError: the folder holds another run, or files that are none. Nothing has been written then.
+    """
+
+    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
+        self.path = path
+        self.identity = json.loads(json.dumps(identity))
+        self._manifest = self._read_manifest()
+
+    def _read_manifest(self) -> dict[str, Any] | None:
+        if not self.path.exists():
+            return None
+        if not self.path.is_dir():
+            raise BestiaError(f"out={str(self.path)!r} is a file; allowed is a folder, new or with this run")
+        file = self.path / MANIFEST
+        if not file.exists():
+            leftovers = [entry.name for entry in self.path.iterdir() if not entry.name.endswith(".tmp")]
+            if leftovers:
+                raise BestiaError(
+                    f"out={str(self.path)!r} holds {leftovers[0]!r} and no {MANIFEST}; "
+                    "allowed is a folder that is new, empty, or holds this run"
+                )
+            return None
+        try:
+            manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            found = dict(manifest["identity"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise BestiaError(
+                f"out={str(self.path)!r}: {MANIFEST} cannot be read ({error}); name another folder"
+            ) from error
+        for key in sorted({*found, *self.identity}):
+            if found.get(key) != self.identity.get(key):
+                raise BestiaError(
+                    f"out={str(self.path)!r} holds another run: its {key} is {found.get(key)!r}, "
+                    f"here it is {self.identity.get(key)!r}; name another folder, or remove this one to run anew"
+                )
+        return manifest
+
+    # --- a run from beginning to end --------------------------------------------------------------------------------
+
+    def begin(self, command: str) -> None:
+        """Makes the folder and its manifest, unless the run has begun already."""
+        if self._manifest is None:
+            self._manifest = {
+                "identity": self.identity,
+                "command": command,
+                "revision": git_revision(),
+                "packages": _versions(),
+                "time": {"begun": _now(), "finished": None},
+            }
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._write_json(MANIFEST, self._manifest)  # first, so that a folder with parts always says whose they are
+        if not self.finished:
+            (self.path / PARTS).mkdir(exist_ok=True)
+
+    @property
+    def manifest(self) -> dict[str, Any] | None:
+        """The manifest, None before the run has begun."""
+        return self._manifest
+
+    @property
+    def finished(self) -> bool:
+        """Whether the whole block table is there."""
+        return (self.path / BLOCK_TABLE).exists()
+
+    def has_part(self, name: str, rows: int) -> bool:
+        """Whether a part was finished; a file that a full disk cut off does not count."""
+        try:
+            return bool(pq.read_metadata(self._part(name)).num_rows == rows)
+        except (OSError, pa.ArrowInvalid):
+            return False
+
+    def write_part(self, name: str, table: pa.Table) -> None:
+        """Keeps the blocks of one part."""
+        self._write_table(self._part(name), table)
+
+    def finish(self, names: list[str]) -> None:
+        """Puts the parts together, in the order given, and removes them."""
+        if not self.finished:
+            assert self._manifest is not None
+            tables = [pq.read_table(self._part(name)) for name in names]
+            self._write_table(self.path / BLOCK_TABLE, pa.concat_tables(tables).combine_chunks())
+        if self._manifest is not None and self._manifest["time"]["finished"] is None:
+            self._manifest["time"]["finished"] = _now()
+            self._write_json(MANIFEST, self._manifest)
+        shutil.rmtree(self.path / PARTS, ignore_errors=True)
+
+    def blocks(self) -> pa.Table:
+        """The block table of a finished run."""
+        return pq.read_table(self.path / BLOCK_TABLE)
+
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        """Keeps the means and intervals."""
+        self._write_json(SUMMARY, summary)
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    def _part(self, name: str) -> Path:
+        return self.path / PARTS / f"{name}.parquet"
+
+    def _write_json(self, name: str, value: Mapping[str, Any]) -> None:
+        path = self.path / name
+        beside = path.with_name(f"{path.name}.tmp")
+        beside.write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+        os.replace(beside, path)
+
+    def _write_table(self, path: Path, table: pa.Table) -> None:
+        beside = path.with_name(f"{path.name}.tmp")
+        pq.write_table(table, beside, compression="zstd")
+        os.replace(beside, path)

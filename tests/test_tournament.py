@@ -1,0 +1,422 @@
+"""The tournament: fair, repeatable, resumable, and honest about what it does not know."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from scipy import stats
+
+from agents import agent_names
+from benchmarks import runner, store, typical
+from benchmarks.options import rules_of, session_of
+from benchmarks.runner import play_blocks
+from benchmarks.statistics import LEVEL, block_intervals
+from benchmarks.tournament import main
+from bestia_env import BestiaError, GameBatch, RulesError, SessionConfig, make_policy, make_rules
+from bestia_env.rams.typical import typical_table
+
+ROOT = Path(__file__).resolve().parents[1]
+FILES = {"blocks.parquet", "manifest.json", "summary.json"}
+
+
+def words(out, **options):
+    options = {"variant": "bestia", "players": 3, "agents": "random always medium", "deals": 40, "seed": 7} | options
+    told = [word for name, value in options.items() if value is not None for word in (f"--{name}", *str(value).split())]
+    return [*told, "--out", str(out)]
+
+
+def run(out, **options):
+    assert main(words(out, **options)) == 0
+    assert {path.name for path in out.iterdir()} == FILES
+    return contents(out)
+
+
+def contents(out):
+    """Every file of a folder but the time stamps; the block table byte by byte."""
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest.pop("time")["finished"]
+    return {
+        "manifest": manifest,
+        "blocks": (out / "blocks.parquet").read_bytes(),
+        "summary": json.loads((out / "summary.json").read_text()),
+    }
+
+
+def numbers(contents):
+    return contents["blocks"], contents["summary"], contents["manifest"]["identity"]
+
+
+# --- blocks ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", ["bestia", "bestia_strict", "bestia_roman", "online4", "julepe", "mauscheln"])
+@pytest.mark.parametrize("name", agent_names())
+def test_an_agent_against_itself_scores_exactly_zero(variant, name):
+    rules = make_rules(variant)
+    session, _ = session_of(rules, None)
+    results = play_blocks(rules, session, 3, range(60), (name,) * rules.num_players)
+    assert (results.score_top.sum(axis=2) == 0).all()  # zero-sum on every deal
+    assert (results.score_top.sum(axis=1) == 0).all()  # and for every position over the rotations
+
+
+def test_rotations_play_the_same_deal_from_every_seat():
+    rules = make_rules("bestia", 4)
+    results = play_blocks(rules, SessionConfig(carry=9), 5, range(50), ("medium",) * 4)
+    for rotation in range(4):
+        for place in range(4):
+            assert (results.chips[:, rotation, place] == results.chips[:, 0, (place + rotation) % 4]).all()
+    lonely = GameBatch(rules, 1, seed=5, session=SessionConfig(carry=9), autoreset=False, rows=[17])
+    policy = make_policy("medium", rules)
+    while lonely.actor[0] >= 0:
+        lonely.step(policy.act(lonely.view(), lonely.keys()))
+    assert results.chips[17, 0].tolist() == lonely.states["net"][0, :4].tolist()
+
+
+def test_blocks_do_not_depend_on_company(monkeypatch):
+    rules = make_rules("bestia", 5)
+    lineup = ("medium", "random", "always", "loose", "random")
+    whole = play_blocks(rules, SessionConfig(), 5, range(300), lineup)
+    monkeypatch.setattr(runner, "GAMES_AT_ONCE", 35)
+    few = play_blocks(rules, SessionConfig(), 5, [250, 7, 8], lineup)
+    assert (few.score_top == whole.score_top[[250, 7, 8]]).all()
+    assert (few.chips == whole.chips[[250, 7, 8]]).all()
+    assert (few.score_base == whole.score_base[[250, 7, 8]]).all()
+
+
+def test_chips_add_up_to_what_the_pot_lost():
+    rules = make_rules("bestia_buco", 5)
+    lineup = ("medium", "random", "always", "loose", "never")
+    results = play_blocks(rules, SessionConfig(carry=20), 5, range(200), lineup)
+    pot = 20 + 5 * rules.ante
+    assert (results.score_base == 5 * pot).all()
+    # the score: chips without the ante that all paid, and an equal part of what the next pot gained, in pots
+    left = 20 - results.chips.sum(axis=2)
+    scores = (results.chips + rules.ante + (left - pot)[:, :, None] / 5) / pot
+    assert np.allclose(scores, results.scores, atol=1e-12)
+    assert np.abs(results.scores.sum(axis=2)).max() < 1e-12
+
+
+def test_a_game_without_a_pot():
+    rules = make_rules("camicia", 3)
+    session, note = session_of(rules, None)
+    assert "without a pot" in note
+    results = play_blocks(rules, session, 3, range(6), ("random", "medium", "never"))
+    assert (results.score_top.sum(axis=(1, 2)) == 0).all()
+
+
+def test_bad_line_ups():
+    rules = make_rules("bestia", 3)
+    with pytest.raises(BestiaError, match="lineup of 2"):
+        play_blocks(rules, SessionConfig(), 1, range(2), ("random", "medium"))
+    with pytest.raises(BestiaError, match="a block is one deal"):
+        play_blocks(rules, SessionConfig(num_deals=2), 1, range(2), ("random",) * 3)
+    with pytest.raises(BestiaError, match="blocks is empty"):
+        play_blocks(rules, SessionConfig(), 1, [], ("random",) * 3)
+    with pytest.raises(BestiaError, match="'nobody'"):
+        play_blocks(rules, SessionConfig(), 1, range(2), ("random", "nobody", "random"))
+
+
+# --- intervals ------------------------------------------------------------------------------------------------------
+
+
+def test_intervals_agree_with_scipy():
+    generator = np.random.default_rng(4)
+    values = np.stack([generator.normal(2, 1, 150), generator.exponential(3, 150) ** 1.5], axis=1)
+    for column, interval in zip(values.T, block_intervals(values, 1), strict=True):
+        theirs = stats.bootstrap(
+            (column,), np.mean, n_resamples=20_000, method="BCa", confidence_level=LEVEL, random_state=generator
+        )
+        width = theirs.confidence_interval.high - theirs.confidence_interval.low
+        assert interval.mean == pytest.approx(column.mean())
+        assert interval.low == pytest.approx(theirs.confidence_interval.low, abs=0.06 * width)
+        assert interval.high == pytest.approx(theirs.confidence_interval.high, abs=0.06 * width)
+
+
+def test_intervals_of_columns_without_variation():
+    values = np.zeros((30, 3))
+    values[:, 1] = 0.1
+    values[:, 2] = np.arange(30)
+    exact, constant, varied = block_intervals(values, 1)
+    assert exact == (0, 0, 0)
+    assert constant == (0.1, 0.1, 0.1)
+    assert varied.low < varied.mean < varied.high
+    with pytest.raises(ValueError, match="two or more blocks"):
+        block_intervals(values[:1], 1)
+
+
+def test_intervals_are_repeatable_and_joint():
+    values = np.random.default_rng(1).normal(size=(80, 2))
+    assert block_intervals(values, 3) == block_intervals(values, 3)
+    assert block_intervals(values, 3) != block_intervals(values, 4)
+    shifted = np.stack([values[:, 0], values[:, 0] + 5], axis=1)
+    paired = block_intervals(np.diff(shifted, axis=1), 3)[0]
+    assert paired.high - paired.low < 1e-9
+
+
+def test_intervals_cover_the_truth():
+    """A hundred tournaments of 200 blocks: about 95 of the intervals hold the mean of all."""
+    results = play_blocks(
+        make_rules("bestia", 3), SessionConfig(carry=6), 1, range(20_000), ("tight", "medium", "medium")
+    )
+    block_scores = results.scores[:, :, 0].mean(axis=1)
+    groups = block_scores.reshape(100, 200)
+    intervals = [block_intervals(group[:, None], seed)[0] for seed, group in enumerate(groups)]
+    covered = sum(interval.low <= block_scores.mean() <= interval.high for interval in intervals)
+    assert 88 <= covered <= 100
+
+
+# --- one command ----------------------------------------------------------------------------------------------------
+
+
+def test_files_and_numbers(tmp_path, capsys):
+    told = run(tmp_path / "out", carry="6")
+    printed = capsys.readouterr().out
+    assert "bestia(num_players=3) · 40 blocks of 3 rotations a table" in printed
+    assert "carry 6" in printed
+    manifest = told["manifest"]
+    assert manifest["command"].startswith("python -m benchmarks.tournament --variant bestia")
+    identity = manifest["identity"]
+    assert identity["rules"] == make_rules("bestia", 3).full_text()
+    assert identity["session"]["carry"] == 6
+    assert identity["agents"] == {"always": "v1", "medium": "v1", "random": "v1"}
+    assert {"version", "code", "seed", "blocks", "rotations"} <= set(identity)
+    assert {"revision", "packages"} <= set(manifest)
+
+    blocks = pq.read_table(tmp_path / "out" / "blocks.parquet").to_pydict()
+    assert len(blocks["block"]) == 9 * 40
+    direct = play_blocks(make_rules("bestia", 3), SessionConfig(carry=6), 7, range(40), ("medium", "random", "random"))
+    rows = [i for i in range(360) if (blocks["hero"][i], blocks["field"][i]) == ("medium", "random")]
+    assert [blocks["score_top"][i] for i in rows] == direct.score_top[:, :, 0].sum(axis=1).tolist()
+    assert [blocks["chips"][i] for i in rows] == direct.chips[:, :, 0].sum(axis=1).tolist()
+    assert {blocks["score_base"][i] for i in rows} == {3 * 9}
+    for table in told["summary"]["tables"]:
+        mine = [i for i in range(360) if (blocks["hero"][i], blocks["field"][i]) == (table["hero"], table["field"])]
+        assert table["score"]["mean"] == pytest.approx(np.mean([blocks["score"][i] for i in mine]))
+        assert table["chips"]["mean"] == pytest.approx(np.mean([blocks["chips"][i] for i in mine]) / 3)
+        if table["hero"] == table["field"]:
+            assert table["score"] == {"mean": 0, "low": 0, "high": 0}
+    means = {(t["hero"], t["field"]): t["score"]["mean"] for t in told["summary"]["tables"]}
+    assert len(told["summary"]["differences"]) == 9
+    for difference in told["summary"]["differences"]:
+        expected = means[difference["first"], difference["field"]] - means[difference["second"], difference["field"]]
+        assert difference["score"]["mean"] == pytest.approx(expected)
+
+
+def test_same_command_twice_other_order_two_processes(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchmarks.tournament.PART_BLOCKS", 15)
+    once = run(tmp_path / "once")
+    assert contents(tmp_path / "once") == run(tmp_path / "once")  # nothing is played again, nothing changes
+    again = run(tmp_path / "again")
+    once["manifest"].pop("command"), again["manifest"].pop("command")
+    assert once == again
+    capsys.readouterr()
+    other = run(tmp_path / "other", agents="medium random always")
+    assert numbers(once) == numbers(other)
+    heroes = [line.split()[1] for line in capsys.readouterr().out.splitlines() if line.startswith("always ")]
+    assert heroes[:3] == ["medium", "random", "always"]
+    assert numbers(once) == numbers(run(tmp_path / "two", jobs=2))
+
+
+def test_killed_and_resumed(tmp_path):
+    """Killed at three random moments while it plays, then run to the end: the files of a run that was left alone."""
+    options = {"deals": 9000, "players": 3, "agents": "always medium"}
+    whole = run(tmp_path / "whole", **options)
+    out = tmp_path / "killed"
+    command = [sys.executable, "-m", "benchmarks.tournament", *words(out, **options)]
+    draw = random.Random(time.time_ns())
+    unfinished = 0
+    for _ in range(3):
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while not (out / "manifest.json").exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(draw.uniform(0, 0.4))
+        process.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+        process.wait()
+        unfinished += not (out / "blocks.parquet").exists()
+    assert unfinished
+    resumed = run(out, **options)
+    whole["manifest"].pop("command"), resumed["manifest"].pop("command")
+    assert resumed == whole
+
+
+def test_damaged_parts_are_played_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.tournament.PART_BLOCKS", 15)
+    whole = run(tmp_path / "whole")
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(store.RunFolder, "finish", lambda self, names: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert main(words(out)) == 130
+    parts = sorted((out / "parts").glob("*.parquet"))
+    assert len(parts) == 27
+    parts[3].write_bytes(parts[3].read_bytes()[:100])
+    parts[5].unlink()
+    (out / "parts" / "0000-000000000.parquet.tmp").write_bytes(b"half a fi")
+    assert numbers(run(out)) == numbers(whole)
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"variant": "bridge"}, "variant='bridge'; allowed are bestia"),
+        ({"players": 2}, "num_players=2; allowed is 3 to 10"),
+        ({"agents": "medium shark"}, "agent 'shark'; allowed are random, always"),
+        ({"agents": "medium medium"}, "each once"),
+        ({"agents": "no.such:thing medium"}, "'no.such:thing'"),
+        ({"deals": 1}, "--deals 1; allowed are integers from 2"),
+        ({"jobs": 0}, "--jobs 0; allowed"),
+        ({"seed": -1}, "seed=-1; allowed"),
+        ({"carry": "much"}, "--carry 'much'; allowed"),
+        ({"carry": 2**60}, "carry"),
+        ({"set": "ante=4"}, "ante=4"),
+        ({"set": "colour=red"}, "unknown field 'colour'"),
+        ({"set": "penalty_cap"}, "allowed is field=value"),
+        ({"rules": "bestia(num_players=5)"}, "one way to name the rules"),
+    ],
+)
+def test_bad_input_writes_nothing(tmp_path, capsys, options, message):
+    assert main(words(tmp_path / "out", **options)) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_folder_of_another_tournament_is_refused(tmp_path, capsys):
+    out = tmp_path / "out"
+    run(out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    for change, key in [
+        ({"seed": 8}, "seed"), ({"deals": 41}, "blocks"), ({"players": 4}, "rotations"), ({"carry": 3}, "session"),
+        ({"set": "penalty_cap=30"}, "rules"), ({"agents": "random always"}, "agents"),
+    ]:  # fmt: skip
+        assert main(words(out, **change)) == 2
+        assert f"holds another run: its {key} is" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_folder_of_other_code_is_refused(tmp_path, capsys, monkeypatch):
+    run(tmp_path / "out")
+    monkeypatch.setattr("benchmarks.tournament.code_hash", lambda: "0123456789abcdef")
+    assert main(words(tmp_path / "out")) == 2
+    assert "its code is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [("notes.txt", "mine", "holds 'notes.txt'"), ("manifest.json", "{", "cannot be read")],
+)
+def test_folder_with_something_else_is_refused(tmp_path, capsys, name, content, message):
+    (tmp_path / name).write_text(content)
+    assert main(words(tmp_path)) == 2
+    assert message in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == content
+
+
+def test_a_file_is_no_folder(tmp_path, capsys):
+    (tmp_path / "out").write_text("mine")
+    assert main(words(tmp_path / "out")) == 2
+    assert "is a file" in capsys.readouterr().err
+
+
+def test_an_agent_that_remembers_is_found_out(tmp_path, capsys, monkeypatch):
+    (tmp_path / "forgetful.py").write_text(
+        "import numpy as np\n"
+        "from bestia_env import RandomPolicy\n"
+        "class Own(RandomPolicy):\n"
+        "    version = 'v7'\n"
+        "class Moody(RandomPolicy):\n"
+        "    def __init__(self):\n"
+        "        self.rng = np.random.default_rng(1)\n"
+        "    def act(self, views, keys):\n"
+        "        return super().act(views, self.rng.integers(0, 2**63, len(keys), dtype=np.uint64))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main(words(tmp_path / "out", agents="forgetful:Moody medium")) == 2
+    assert "'forgetful:Moody' does not score 0 against itself" in capsys.readouterr().err
+    told = run(tmp_path / "own", agents="forgetful:Own random")
+    assert told["manifest"]["identity"]["agents"] == {"forgetful:Own": "v7", "random": "v1"}
+    assert all(table["score"]["mean"] == 0 for table in told["summary"]["tables"])
+
+
+def test_rake_is_no_error(tmp_path):
+    told = run(tmp_path / "out", variant="online3", set="rake_bp=500", agents="medium always")
+    assert all(t["score"]["mean"] < 0 for t in told["summary"]["tables"] if t["hero"] == t["field"])
+
+
+def test_help_defines_the_columns(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    assert end.value.code == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for word in ('"score"', '"chips"', '"low"', '"high"', '"hero"', '"field"', "--set"):
+        assert word in told
+
+
+# --- options and tables ---------------------------------------------------------------------------------------------
+
+
+def test_rules_from_words():
+    assert rules_of(None, None, (), None) == make_rules("bestia")
+    assert rules_of("bestia", 4, ("penalty_cap=30", "must_head=True"), None) == make_rules(
+        "bestia", 4, penalty_cap=30, must_head=True
+    )
+    assert rules_of("mauscheln", None, ("quota=(1, 1)",), None) == make_rules("mauscheln", quota=(1, 1))
+    assert rules_of("rams", None, ("ante=6",), None) == make_rules("rams", ante=6)
+    assert rules_of(None, None, (), "tippen(num_players=3)") == make_rules("tippen", 3)
+
+
+def test_sessions_from_words():
+    session, note = session_of(make_rules("bestia", 5), None)
+    assert (session.carry, session.forced) == ("typical", False)
+    assert "typical" in note
+    assert session_of(make_rules("bestia_strict", 5), None)[0].forced == "typical"
+    assert session_of(make_rules("bestia_strict", 5, forced_deal="never"), None)[0].forced is False
+    assert session_of(make_rules("bestia", 5), "3-9")[0].carry == range(3, 10)
+    session, note = session_of(make_rules("rams", 5), None)
+    assert session.carry == 0
+    assert "no table" in note
+    with pytest.raises(RulesError, match="no table"):
+        session_of(make_rules("rams", 5), "typical")
+
+
+@pytest.mark.parametrize(("variant", "players"), [("bestia", 5), ("bestia_strict", 3), ("online4", 4), ("tippen", 9)])
+def test_shipped_tables_are_what_the_command_makes(variant, players):
+    rules = make_rules(variant, players)
+    carries, forced = typical_table(rules)
+    table = typical.table_of(rules, typical.Config())
+    assert carries.tolist() == table["carry"] == sorted(table["carry"])
+    assert forced.tolist() == table["forced"]
+    if variant == "tippen":
+        assert [flag for flag, carry in zip(table["forced"], table["carry"], strict=True) if (carry == 0) != flag] == []
+
+
+def test_every_preset_with_a_pot_has_a_table():
+    from bestia_env import player_range, variants
+
+    for variant in variants():
+        low, high = player_range(variant)
+        for players in range(low, high + 1):
+            rules = make_rules(variant, players)
+            session, _ = session_of(rules, None)
+            batch = GameBatch(rules, 8, seed=1, session=session)
+            assert (batch.actor >= 0).all()
+            assert session.carry == ("typical" if hasattr(rules, "ante") else 0)
+
+
+def test_nested_folders_are_made(tmp_path):
+    out = tmp_path / "deep" / "er"
+    run(out)
+    assert os.listdir(tmp_path / "deep") == ["er"]
