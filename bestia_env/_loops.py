@@ -116,15 +116,16 @@ def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures can
         scores: Array,
         done: Array,
         truncated: Array,
-        last: Array,
+        ended: Array,
         autoreset: bool,
     ) -> None:
         """Plays one legal action in every row that has an actor.
 
-        Net chips and scores of the deals that ended with it are written (else zeros), ended games are kept in ``last``
-        and, with ``autoreset``, the next game of the row begins.
+        Net chips and scores of the deals that ended with it are written (else zeros), ended games are kept in
+        ``ended``, one after another, and, with ``autoreset``, the next game of the row begins.
         """
         p = P[0]
+        games = 0
         seats = rewards.shape[1]
         for row in range(len(S)):
             s = S[row]
@@ -143,7 +144,8 @@ def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures can
             if s.over != 0:
                 done[row] = True
                 truncated[row] = s.truncated != 0
-                last[row] = s
+                ended[games] = s
+                games += 1
                 if autoreset:
                     s.game += 1
                     s.key = game_key(s.seed, s.row, s.game)

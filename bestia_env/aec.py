@@ -15,7 +15,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from bestia_env._loops import DEAL_ENDED, NOT_LEGAL
-from bestia_env.batch import DRIVER_KEYS, GameBatch
+from bestia_env.batch import DRIVER_KEYS, GameBatch, check_seed
 from bestia_env.errors import BestiaError, IllegalActionError, RecordError
 from bestia_env.one_game import OneGame
 from bestia_env.register import ENV_VERSION
@@ -142,6 +142,7 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         self._scratch = np.zeros(1, self._batch.family.view_dtype)
         self._legal = self._scratch["legal"][0, : self._num_actions].view(np.int8)
         self._next: Observation | None = None  # what the next actor sees, until it is asked for
+        self._final: dict[str, NDArray[np.float32]] = {}  # the last observations, likewise
 
     # --- an episode begins ------------------------------------------------------------------------------------------
 
@@ -160,8 +161,11 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         Warns:
             UserWarning: an unknown key in options; it is ignored.
         """
-        if self._begun and seed is None and options is None:
-            self._game[0] += 1
+        if options is None and (self._begun or seed is not None):
+            if seed is None:
+                self._game[0] += 1
+            else:
+                self._states["seed"], self._states["row"], self._game[0] = check_seed(seed), 0, 0
             self._start(self._states, self._parameters, self._row, False)
         else:
             self._batch.reset(deals=[self._deal(seed, options)])
@@ -254,7 +258,7 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
             self.infos[agent] = {**self.infos[agent], "settlement": settlement, **more}
         if state["over"]:
             truncated = bool(state["truncated"])
-            self._over, self._next = True, None
+            self._over, self._next, self._final = True, None, {}
             self.terminations = dict.fromkeys(self.agents, not truncated)
             self.truncations = dict.fromkeys(self.agents, truncated)
             self.agent_selection = self.agents[0]
@@ -319,7 +323,20 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         if self._next is not None and agent == self.agent_selection:
             seen, self._next = self._next, None
             return seen
+        if self._over and agent in self._seats:
+            return self._look_back(agent)
         return self._look(agent)
+
+    def _look_back(self, agent: str) -> Observation:
+        """What a seat sees after the end; every seat will ask, so all are shown together."""
+        if agent not in self._final:
+            seats = np.arange(len(self.possible_agents))
+            views = np.zeros(len(seats), self._batch.family.view_dtype)
+            tensors = np.empty((len(seats), self._num_numbers), np.float32)
+            self._observe(self._states, self._parameters, np.zeros_like(seats), seats, views)
+            self._encode(views, self._parameters, self._encoder, tensors)
+            self._final = dict(zip(self.possible_agents, tensors, strict=True))
+        return {"observation": self._final.pop(agent), "action_mask": np.zeros(self._num_actions, np.int8)}
 
     def _look(self, agent: str) -> Observation:
         self._state()

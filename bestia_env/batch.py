@@ -80,7 +80,7 @@ class GameBatch:
         self.states: NDArray[Any] = np.zeros(self.num_games, self.family.state_dtype)
         self.states["seed"] = self.seed
         self.states["row"] = np.arange(num_games) if rows is None else np.asarray(rows, np.int64)
-        self._last = self.states.copy()
+        self._ended = np.zeros(self.num_games, self.family.state_dtype)  # games that ended in the last step, packed
         self._all = np.arange(self.num_games)
         self._clear_outcome()
         self._loops.start(self.states, self._parameters, self._all, False)
@@ -229,7 +229,11 @@ class GameBatch:
             raise BestiaError(
                 f"rows={chosen[~self.done[chosen]].tolist()} have not just ended; allowed are rows with done"
             )
-        return self._view(self._last, seats, chosen)
+        return self._view(self._ended, seats, self._ended_places(chosen))
+
+    def _ended_places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where rows that have just ended stand in ``_ended``, which holds no others."""
+        return np.asarray(np.cumsum(self.done)[rows] - 1)
 
     def _view(
         self,
@@ -286,7 +290,7 @@ class GameBatch:
         if row >= 0:
             raise IllegalActionError(self.explain_illegal(row, int(chosen[row])))
         self._loops.step(
-            self.states, self._parameters, chosen, self.rewards, self.scores, self.done, self.truncated, self._last,
+            self.states, self._parameters, chosen, self.rewards, self.scores, self.done, self.truncated, self._ended,
             self.autoreset,
         )  # fmt: skip
 
@@ -315,10 +319,10 @@ class GameBatch:
         offender = int(self.states["actor"][row])
         if offender < 0:
             raise BestiaError(f"row={row} has stopped; allowed are rows with an actor")
+        self._clear_outcome()
         self._loops.forfeit(self.states, self._parameters, row, offender, self.rewards[row], self.scores[row])
         self.done[row] = True
-        self.truncated[row] = False
-        self._last[row] = self.states[row]
+        self._ended[0] = self.states[row]
 
     # --- copies -----------------------------------------------------------------------------------------------------
 
@@ -335,8 +339,11 @@ class GameBatch:
         twin.__dict__.update(self.__dict__)
         twin.num_games = len(chosen)
         twin._all = np.arange(len(chosen))
-        for name in ("states", "_last", "rewards", "scores", "done", "truncated"):
+        for name in ("states", "rewards", "scores", "done", "truncated"):
             setattr(twin, name, take_rows(getattr(self, name), chosen))
+        twin._ended = np.zeros(len(chosen), self.family.state_dtype)
+        ended = take_rows(self._ended, self._ended_places(chosen[twin.done]))
+        twin._ended[: len(ended)] = ended
         return twin
 
     def redeal(self, views: NDArray[Any], keys: NDArray[np.uint64], copies: int = 1) -> GameBatch:
@@ -374,7 +381,7 @@ class GameBatch:
             "autoreset",
             "seed",
             "states",
-            "_last",
+            "_ended",
             "rewards",
             "scores",
         )

@@ -99,7 +99,7 @@ def game(rules: Any, seed: int, explained: set[str]) -> Iterator[str]:
             yield from _seen(batch, view)
         action = choose(batch.layout, legal, int(batch.keys()[0]))
         batch.step([action])
-        after = batch._last[0] if batch.done[0] else batch.states[0]
+        after = batch._ended[0] if batch.done[0] else batch.states[0]
         if rams:
             choices = offered(batch.layout, legal, view)
             yield f"{_turn(batch, before, view)} [{choices}] -> {_said(batch, action, view)}\n"

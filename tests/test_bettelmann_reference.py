@@ -171,10 +171,11 @@ def test_a_batch_is_many_single_games_and_rows_go_on() -> None:
     lengths: list[list[int]] = [[] for _ in range(5)]
     for _ in range(1500):
         batch.lay(autoreset=True)
-        for row in np.flatnonzero(batch.done):
-            lengths[row].append(int(batch.last["cards"][row]))
+        for place, row in enumerate(np.flatnonzero(batch.done)):
+            assert batch.last["row"][place] == row
+            lengths[row].append(int(batch.last["cards"][place]))
             assert batch.rewards[row].sum() == 0
-            assert batch.last["actor"][row] == -1
+            assert batch.last["actor"][place] == -1
     for row, cards in enumerate(lengths):
         for game, length in enumerate(cards):
             single = Table(rules, seed=4)

@@ -22,7 +22,7 @@ SHAPES = [
     ("format = 1", "", "format=None; allowed is 1"),
     ("format = 1", "format = ", "not TOML: .*line"),
     ('rules = "bestia(', 'rules = "bestiola(', "rules: variant='bestiola'; allowed are"),
-    ("num_players=4", "num_players=2", "rules: num_players=2; allowed is 3 to 10 .bestia."),
+    ("num_players=4", "num_players=2", "rules: num_players=2; allowed is an integer from 3 to 10 .bestia."),
     ("seed = 0", "seed = -1", "seed=-1; allowed are"),
     ("game = [0, 0]", "game = [0]", r"game=\[0\]; allowed is a pair"),
     ('"2 play Qc"', "4", "actions=.*; allowed is a list of texts"),

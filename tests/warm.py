@@ -32,8 +32,9 @@ def warm(variant: str) -> None:
     env = bestia_env.aec_env(variant)
     env.reset(seed=1)
     env.step(int(np.flatnonzero(env.last()[0]["action_mask"])[0]))
-    policy = bestia_env.make_policy("random", batch.rules)
-    policy.act(batch.view(rows=[1]), batch.keys([1]))
+    for name in ("random", "medium"):
+        policy = bestia_env.make_policy(name, batch.rules)
+        policy.act(batch.view(rows=[1]), batch.keys([1]))
 
 
 if __name__ == "__main__":

@@ -130,8 +130,8 @@ class RamsRules:
             value = getattr(self, field)
             if isinstance(value, list):
                 object.__setattr__(self, field, tuple(value))
-        _check_values(self)
         _check_label(self)
+        _check_values(self)
         # Fractions whatever equal numbers were given, so that equal rules print alike.
         object.__setattr__(self, "principal_penalty", tuple(Fraction(part) for part in self.principal_penalty))
         _check_combinations(self)
@@ -191,11 +191,10 @@ def _check_label(r: RamsRules) -> None:
     """A preset's name stands for its table sizes, too; only so is the text form invertible."""
     from bestia_env.rams.variants import VARIANTS  # its rows are values of this record
 
-    if r.variant in VARIANTS:
-        low, high = VARIANTS[r.variant].players
-        _allowed(r, "num_players", low <= r.num_players <= high, f"{low} to {high} ({r.variant})")
-    else:
-        _allowed(r, "variant", r.variant == "rams", 'a preset\'s name, or "rams" for rules given as data')
+    known = r.variant == "rams" or r.variant in VARIANTS
+    _allowed(r, "variant", known, 'a preset\'s name, or "rams" for rules given as data')
+    low, high = VARIANTS[r.variant].players if r.variant in VARIANTS else (2, MAX_SEATS)
+    _allowed(r, "num_players", _whole(r.num_players, low, high), f"an integer from {low} to {high} ({r.variant})")
 
 
 def _whole(value: object, low: int, high: int | None = None) -> bool:
@@ -208,7 +207,6 @@ def _check_values(r: RamsRules) -> None:
     for spec in fields(r):
         if spec.type == "bool":
             _allowed(r, spec.name, type(getattr(r, spec.name)) is bool, "True or False")
-    _allowed(r, "num_players", _whole(r.num_players, 2, MAX_SEATS), f"an integer from 2 to {MAX_SEATS}")
     _allowed(r, "pack", isinstance(r.pack, str | Pack), "a pack's name or a Pack")
     cards = r.cards
     high = min(MAX_HAND - (r.turn_up_owner == "dealer_swap"), cards.num_cards)

@@ -18,6 +18,7 @@ from bestia_env.session import MAX_CHIPS
 jit = jit_for("rams")
 
 CHIP_SCALE = 1.0 / log1p(float(MAX_CHIPS))
+SCALED_ONE = log1p(1.0) * CHIP_SCALE
 SAYINGS = SAY_EXCHANGE + MAX_HAND + 2  # codes of a log entry: 0 none, then the verbs, exchanges by their count
 TURNS = 128
 SHUFFLE_HALF = 8  # a count of reshuffles r is r / (r + 8)
@@ -185,10 +186,11 @@ def _encode_log(v: View, e: Encoder, out: Array) -> None:
 def _encode_numbers(v: View, p: Parameters, e: Encoder, out: Array) -> None:
     # Logarithms are the dearest numbers here, and most amounts are equal.
     unit = max(p.ante, 1)
-    before = _scaled(v.pot_before, unit)
+    ante = _scaled(v.ante, unit) if v.ante != unit else SCALED_ONE
+    before = _scaled(v.pot_before, unit) if v.pot_before != v.ante else ante
     pot = _scaled(v.pot, unit) if v.pot != v.pot_before else before
     out[e.chips] = _scaled(v.carry, unit) if v.carry != 0 else 0.0
-    out[e.chips + 1] = _scaled(v.ante, unit)
+    out[e.chips + 1] = ante
     out[e.chips + 2] = before
     out[e.chips + 3] = pot
     out[e.chips + 4] = _scaled(v.risk, unit) if v.risk != v.pot else pot
