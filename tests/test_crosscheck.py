@@ -14,12 +14,12 @@ PARTS = 8
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_engine_and_reference_agree_move_by_move(part: int) -> None:
-    deals = sum(compare(task) for task in tasks(DEALS // PARTS, seed=100 + part))
+    deals = sum(compare(task)[1] for task in tasks(DEALS // PARTS, seed=100 + part))
     assert deals > DEALS / PARTS / 2
 
 
 def test_the_sample_holds_every_preset_at_every_table_size() -> None:
-    sample = {str(task.rules) for task in tasks(DEALS // PARTS, seed=100)}
+    sample = {str(task.rules) for task in tasks(DEALS // PARTS, seed=100) if task.rules}
     assert {str(rules) for rules in presets()} <= sample
 
 
