@@ -42,8 +42,9 @@ class SessionConfig:
         self._need("num_deals", _whole(self.num_deals, 1, 2**31 - 1), "a positive integer")
         self._need("play_on", type(self.play_on) is bool, "True or False")
         if isinstance(self.carry, range):
-            ok = len(self.carry) > 0 and min(self.carry) >= 0 and max(self.carry) < MAX_CHIPS
-            self._need("carry", ok, "a range that is not empty, of chips from 0 to below 2^53")
+            ends = (self.carry[0], self.carry[-1]) if self.carry else (-1,)
+            ok = min(ends) >= 0 and max(ends) < MAX_CHIPS and len(self.carry) < 2**31
+            self._need("carry", ok, "a range of 1 to 2^31 - 1 numbers of chips, from 0 to below 2^53")
         elif self.carry != "typical":
             self._need("carry", _whole(self.carry, 0, MAX_CHIPS), 'chips from 0 to 2^53, a range, or "typical"')
         self._need("forced", self.forced == "typical" or type(self.forced) is bool, 'True, False or "typical"')

@@ -249,7 +249,7 @@ def _after_deal(s: State, p: Parameters) -> None:
         _end(s)
         return
     ante_payers = p.num_players if p.ante_payer == ALL_ANTE else 1
-    if (p.num_players + 1) * (s.carry + ante_payers * p.ante + p.num_players * p.stay_stake) > MAX_CHIPS:
+    if p.pot_growth * (s.carry + ante_payers * p.ante + p.num_players * p.stay_stake) > MAX_CHIPS:
         s.truncated = 1
         _end(s)
         return

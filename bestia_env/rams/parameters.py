@@ -21,7 +21,7 @@ __all__ = ["action_layout", "parameters", "verbs_of"]
 _PLAIN = (
     "num_players hand_size ante stay_stake extra_hand max_circuits conditional_third late_join second_chance "
     "exchange_max last_player_wins principal_leads must_head lead_top_trump_every_trick lead_trump_after_first "
-    "best_principal_half_ante rake_bp divisor max_log"
+    "best_principal_half_ante rake_bp divisor max_log pot_growth"
 ).split()
 
 
@@ -91,7 +91,7 @@ def _put_session(record: NDArray[Any], rules: RamsRules, session: SessionConfig)
         assert len(carries) == TABLE_SIZE
     most = _most_carry(record, session)
     antes = n if rules.ante_payer == "all" else 1
-    if (n + 1) * (most + antes * rules.ante + n * rules.stay_stake) > MAX_CHIPS:
+    if rules.pot_growth * (most + antes * rules.ante + n * rules.stay_stake) > MAX_CHIPS:
         raise RulesError(f"session carry={session.carry!r}; a pot of {most} chips could outgrow 2^53 in one deal")
     if session.forced is True and rules.forced_deal != "after_no_bestia":
         raise RulesError(f"session forced=True; rules with forced_deal={rules.forced_deal} have no forced first deal")
@@ -105,7 +105,7 @@ def _most_carry(record: NDArray[Any], session: SessionConfig) -> int:
         return int(record["table_carry"].max())
     carry = session.carry if isinstance(session.carry, range) else range(session.carry, session.carry + 1)
     record["carry_low"], record["carry_step"], record["carry_count"] = carry.start, carry.step, len(carry)
-    return max(carry)
+    return max(carry[0], carry[-1])
 
 
 def _credits(rules: RamsRules, session: SessionConfig) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from math import lcm
+from math import ceil, lcm
 
 from bestia_env.cards import Pack, pack_named
 from bestia_env.errors import RulesError
@@ -151,6 +151,15 @@ class RamsRules:
             least = self.quota[1] if self.principal == "none" else min(self.quota)
             return lcm(*range(1, self.hand_size // least + 1))
         return self.hand_size
+
+    @property
+    def pot_growth(self) -> int:
+        """The most a pot can be multiplied by in one deal: everybody bestia, the principal at his dearest.
+
+        That is n + 1 (rules: rams 2.5) unless a principal pays more than double.
+        """
+        dearest = max(self.principal_penalty) if self.principal != "none" else Fraction(1)
+        return self.num_players - 1 + max(2, ceil(dearest))
 
     @property
     def exchanges_while_declaring(self) -> bool:

@@ -159,7 +159,9 @@ def settle(s: State, p: Parameters) -> None:
         _share_pot(s, p, s.pot - s.rake)
     paid = _total(s.shares, p.num_players)
     left = s.pot - s.rake - paid
-    if p.remainder == REMAINDER_TO_WINNER and paid > 0 and left > 0:
+    # Shares of tricks go out even where each is nothing: a pot smaller than the number of tricks is all remainder.
+    awarded = paid > 0 or (s.num_in > 1 and p.pot_award == AWARD_PER_TRICK)
+    if p.remainder == REMAINDER_TO_WINNER and awarded and left > 0:
         s.shares[s.winners[0]] += left
     s.without_bestia = 1
     if s.num_in > 1:

@@ -199,8 +199,8 @@ PARAMETERS = record_dtype(
             "extra_hand bidding max_circuits conditional_third late_join forced_deal second_chance exchange_max "
             "exchange_when recycle last_player_wins principal principal_leads must_head ruff lead_top_trump "
             "lead_top_trump_every_trick lead_trump_after_first pot_award best_principal_half_ante penalty_cap stakes "
-            "remainder rake_bp max_log divisor quota_principal quota_others empty_top empty_bottom short_top "
-            "short_bottom "
+            "remainder rake_bp max_log pot_growth divisor quota_principal quota_others empty_top empty_bottom "
+            "short_top short_bottom "
             # the action layout
             "first_exchange first_card num_actions "
             # the session
