@@ -74,6 +74,16 @@ def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures can
     jit = jit_for(family)
 
     @jit
+    def next_game(s: Any, p: Any) -> None:
+        """Begins the row's next game."""
+        s.game += 1
+        s.key = game_key(s.seed, s.row, s.game)
+        prepare(s, p)
+        shuffle(s, p)
+        begin(s, p)
+        advance(s, p)
+
+    @jit
     def prepare_all(S: Array, P: Array, rows: Array) -> None:
         """Readies the given rows for a deal that is set up by hand before ``start``."""
         for row in rows:
@@ -147,12 +157,7 @@ def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures can
                 ended[games] = s
                 games += 1
                 if autoreset:
-                    s.game += 1
-                    s.key = game_key(s.seed, s.row, s.game)
-                    prepare(s, p)
-                    shuffle(s, p)
-                    begin(s, p)
-                    advance(s, p)
+                    next_game(s, p)
 
     @jit
     def forfeit_one(S: Array, P: Array, row: Int, seat: Int, rewards: Array, scores: Array) -> None:
@@ -211,12 +216,7 @@ def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures can
                 advance(s, p)
                 if s.over != 0:
                     games += 1
-                    s.game += 1
-                    s.key = game_key(s.seed, s.row, s.game)
-                    prepare(s, p)
-                    shuffle(s, p)
-                    begin(s, p)
-                    advance(s, p)
+                    next_game(s, p)
         return games
 
     @jit

@@ -15,7 +15,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from bestia_env._loops import DEAL_ENDED, NOT_LEGAL
-from bestia_env.batch import DRIVER_KEYS, GameBatch, check_seed
+from bestia_env.batch import DRIVER_KEYS, GameBatch, check_padding, check_seed
 from bestia_env.errors import BestiaError, IllegalActionError, RecordError
 from bestia_env.one_game import OneGame
 from bestia_env.register import ENV_VERSION
@@ -106,8 +106,7 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         _one_of("reward", reward, tuple(REWARDS))
         _one_of("illegal_action", illegal_action, ("raise", "terminate"))
         _one_of("render_mode", render_mode, KNOWN_MODES)
-        if pad_players is not None and (type(pad_players) is not int or pad_players < 1):
-            raise BestiaError(f"pad_players={pad_players!r}; allowed is None or a number of seats")
+        check_padding(pad_players)
         self.session = batch.session
         self.reward, self.illegal_action, self.render_mode = reward, illegal_action, render_mode
         self.pad_players = pad_players
@@ -254,8 +253,8 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         self._rewarded = True
         self._accumulate_rewards()
         settlement = self._batch.family.settlement(self.rules, state)
-        for agent in self.agents:
-            self.infos[agent] = {**self.infos[agent], "settlement": settlement, **more}
+        for agent in self.agents:  # each has a dict of its own, because what it does to it is no other's business
+            self.infos[agent] = {**self.infos[agent], "settlement": dict(settlement), **more}
         if state["over"]:
             truncated = bool(state["truncated"])
             self._over, self._next, self._final = True, None, {}

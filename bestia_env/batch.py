@@ -34,11 +34,13 @@ class GameBatch:
         autoreset: a finished row deals its next game within the same step (Gymnasium's SAME_STEP): rewards, scores and
             done speak of the game that ended, actor, legal and view of the new one. False: it stops.
         rows: (B,) row numbers of the addresses; rows that share a number play the same deals. None: 0 … B-1.
+        pad_players: tensors get one size for all tables of up to so many seats.
         changes: fields of the preset to change.
 
     Attributes:
         states: (B,) state records of the family; ``states["pot"]`` is a view over all games.
         rewards: (B, n) chips booked in the last step (int64; float64 in families whose wins are fractions).
+            This array and the next three are written again by the next step.
         scores: (B, n) float64 score of the deals that ended in the last step (design 8.3).
         done: (B,) bool, the game of the row ended in the last step.
         truncated: (B,) bool, it ended before its time because the pot outgrew 2^53 chips.
@@ -58,6 +60,7 @@ class GameBatch:
         session: SessionConfig | None = None,
         autoreset: bool = True,
         rows: ArrayLike | None = None,
+        pad_players: int | None = None,
         **changes: Any,
     ) -> None:
         if isinstance(rules, str):
@@ -73,17 +76,24 @@ class GameBatch:
         self.num_games = int(num_games)
         self.num_players = rules.num_players
         self.autoreset = autoreset
+        self.pad_players = check_padding(pad_players)
         self.seed = check_seed(secrets.randbits(63) if seed is None else seed)
         self._loops = self.family.loops
         self._parameters = self.family.parameters(rules, self.session)
-        self._tensor = self.family.tensor(rules)
+        self._tensor = self.family.tensor(rules, pad_players)
         self.states: NDArray[Any] = np.zeros(self.num_games, self.family.state_dtype)
         self.states["seed"] = self.seed
-        self.states["row"] = np.arange(num_games) if rows is None else np.asarray(rows, np.int64)
+        self.states["row"] = np.arange(num_games) if rows is None else self._row_numbers(rows)
         self._ended = np.zeros(self.num_games, self.family.state_dtype)  # games that ended in the last step, packed
         self._all = np.arange(self.num_games)
         self._clear_outcome()
         self._loops.start(self.states, self._parameters, self._all, False)
+
+    def _row_numbers(self, rows: ArrayLike) -> NDArray[np.int64]:
+        numbers = np.asarray(rows)
+        if numbers.shape != (self.num_games,) or numbers.dtype.kind not in "iu" or numbers.min() < 0:
+            raise BestiaError(f"rows={rows!r}; allowed are {self.num_games} integers from 0, one a game")
+        return numbers.astype(np.int64)
 
     def _clear_outcome(self) -> None:
         shape = (self.num_games, self.num_players)
@@ -148,14 +158,11 @@ class GameBatch:
             state["seed"] = check_seed(deal["seed"])
         if "game" in deal:
             game = deal["game"]
-            ok = (
-                isinstance(game, Sequence)
-                and len(game) == 2
-                and all(isinstance(part, int) and part >= 0 for part in game)
-            )
-            if not ok:
-                raise RecordError(f"game={game!r}; allowed is a pair (row, game) of integers from 0")
-            state["row"], state["game"] = game
+            pair = game.tolist() if isinstance(game, np.ndarray) else game
+            ok = isinstance(pair, Sequence) and len(pair) == 2 and all(type(part) is int for part in pair)
+            if not ok or not 0 <= min(pair) <= max(pair) < 2**63:
+                raise RecordError(f"game={game!r}; allowed is a pair (row, game) of integers from 0 to 2^63 - 1")
+            state["row"], state["game"] = pair
 
     def _known_keys(self, deal: Mapping[str, Any]) -> set[str]:
         """The keys of a deal that mean something here; warns of the others."""
@@ -177,8 +184,8 @@ class GameBatch:
 
     @property
     def actor(self) -> NDArray[np.int32]:
-        """(B,) seat to act, -1 once the row has stopped."""
-        return np.asarray(self.states["actor"])
+        """(B,) seat to act, -1 once the row has stopped; a copy."""
+        return np.array(self.states["actor"])
 
     @property
     def game_id(self) -> NDArray[np.int64]:
@@ -253,15 +260,21 @@ class GameBatch:
         return views
 
     def encode(self, views: NDArray[Any], out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-        """(len(views), F) tensors in [0, 1]; see ``tensor_layout``."""
+        """(len(views), F) tensors in [0, 1]; see ``tensor_layout``.
+
+        Raises:
+            BestiaError: Views of another table size, or an ``out`` of another shape.
+        """
+        if len(views) and not (views["num_players"] == self.num_players).all():
+            raise BestiaError(f"views of {views['num_players'].max()} seats; allowed are those of {self.num_players}")
         out = self._out(out, (len(views), self._tensor.size), np.dtype(np.float32))
         self._loops.encode(views, self._parameters, self._tensor.parameters, out)
         return out
 
-    def keys(self, rows: ArrayLike | None = None) -> NDArray[np.uint64]:
+    def keys(self, rows: ArrayLike | None = None, out: NDArray[np.uint64] | None = None) -> NDArray[np.uint64]:
         """(B,) one random key an open decision: a function of deal address, seat and decision number."""
         chosen = self._rows(rows)
-        out = np.zeros(len(chosen), np.uint64)
+        out = self._out(out, chosen.shape, np.dtype(np.uint64))
         self._loops.keys(self.states, chosen, out)
         return out
 
@@ -379,6 +392,7 @@ class GameBatch:
             "num_games",
             "num_players",
             "autoreset",
+            "pad_players",
             "seed",
             "states",
             "_ended",
@@ -393,8 +407,19 @@ class GameBatch:
         self.layout = self.family.layout(self.rules)
         self._loops = self.family.loops
         self._parameters = self.family.parameters(self.rules, self.session)
-        self._tensor = self.family.tensor(self.rules)
+        self._tensor = self.family.tensor(self.rules, self.pad_players)
         self._all = np.arange(self.num_games)
+
+
+def check_padding(pad_players: object) -> int | None:
+    """A number of seats to pad to.
+
+    Raises:
+        BestiaError: neither None nor a positive integer.
+    """
+    if pad_players is None or (type(pad_players) is int and pad_players > 0):
+        return pad_players
+    raise BestiaError(f"pad_players={pad_players!r}; allowed is None or a number of seats")
 
 
 def check_seed(seed: object) -> int:

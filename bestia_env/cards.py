@@ -36,10 +36,14 @@ class Pack:
     ranks: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "ranks", tuple(self.ranks))
         if not self.suits or len(set(self.suits)) != len(self.suits) or not set(self.suits) <= set(SUITS):
             raise RulesError(f"pack: suits={self.suits!r}; allowed are different letters out of {SUITS!r}")
-        if len(self.ranks) < 2 or len(set(self.ranks)) != len(self.ranks) or not all(self.ranks):
-            raise RulesError(f"pack: ranks={self.ranks!r}; allowed are two or more different rank texts, high to low")
+        plain = all(isinstance(rank, str) and rank.isalnum() for rank in self.ranks)
+        if not plain or len(self.ranks) < 2 or len(set(self.ranks)) != len(self.ranks):
+            raise RulesError(
+                f"pack: ranks={self.ranks!r}; allowed are different texts of letters and digits, high to low"
+            )
         if self.num_cards > MAX_CARDS:
             raise RulesError(f"pack: {self.num_cards} cards; at most {MAX_CARDS} are allowed")
 
@@ -116,6 +120,16 @@ PACKS: dict[str, Pack] = {
         _pack("french52", "A K Q J 10 9 8 7 6 5 4 3 2"),
     )
 }
+
+
+def plain_pack(pack: str | Pack) -> str | Pack:
+    """A pack as its text form names it: a known pack by its name, any other without one."""
+    if isinstance(pack, str):
+        return pack
+    for name, known in PACKS.items():
+        if (known.suits, known.ranks) == (pack.suits, pack.ranks):
+            return name
+    return Pack(suits=pack.suits, ranks=pack.ranks)
 
 
 def pack_named(name: str) -> Pack:

@@ -233,6 +233,9 @@ class Family(Protocol):
     def deal_keys(self) -> frozenset[str]:
         """The keys that ``inject`` understands."""
 
+    def public_keys(self) -> frozenset[str]:
+        """The keys of ``view_dict`` that the whole table knows; every other is the seat's own."""
+
     def view_text(self, rules: Any, view: Any) -> str:
         """A View for people."""
 
@@ -243,7 +246,7 @@ class Family(Protocol):
         """Perfect information about a game, apart from any observation."""
 
     def settlement(self, rules: Any, state: Any) -> dict[str, Any]:
-        """The latest deal that ended: tricks, shares, penalties, pot, carry, score."""
+        """The latest deal that ended: tricks, shares, penalties, pot, carry, score; a new dict at every call."""
 
     def sides(self, rules: Any) -> tuple[tuple[int, ...], ...]:
-        """Seats that share a reward, one tuple a side."""
+        """Seats that share a reward, one tuple a side: what partnership games will need."""

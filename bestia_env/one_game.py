@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestia_env.errors import BestiaError, IllegalActionError
+from bestia_env.errors import BestiaError, IllegalActionError, RulesError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from bestia_env.family import Rules
 
 __all__ = ["OneGame"]
-
-# What a View tells its own seat alone; the rest of it everybody at the table knows.
-OWN_PART = frozenset({"hand", "first_hand", "laid_off", "laid_off_still_there", "legal"})
 
 
 class OneGame:
@@ -137,7 +134,10 @@ class OneGame:
         Raises:
             IllegalActionError: no action of this game reads so, or an exchange names a card not in hand.
         """
-        return self._batch.layout.action(text, self._exchange_cards())
+        try:
+            return self._batch.layout.action(text, self._exchange_cards())
+        except RulesError as error:
+            raise IllegalActionError(f"action {text!r}: {error}") from error
 
     def _exchange_cards(self) -> int:
         """What the seat to act may lay off, from its own View."""
@@ -158,7 +158,7 @@ class OneGame:
         words, rows, lines = [], [["player", *map(str, range(n))]], []
         for name, value in told.items():
             label = name.replace("_", " ")
-            if name in OWN_PART or name == "rules":
+            if name not in self._batch.family.public_keys():
                 continue
             if not isinstance(value, list):
                 words.append(f"{label} {_word(value)}")

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from bestia_env.cards import Pack, pack_named
+from bestia_env.cards import Pack, pack_named, plain_pack
 from bestia_env.errors import RulesError
 from bestia_env.rules_text import format_call
 
@@ -70,6 +70,7 @@ class BettelmannRules:
         _allowed(self, "pack", isinstance(self.pack, str | Pack), "a pack's name or a Pack")
         enough = self.cards.num_cards >= self.num_players
         _allowed(self, "pack", enough, f"a pack of at least {self.num_players} cards (num_players)")
+        object.__setattr__(self, "pack", plain_pack(self.pack))
         object.__setattr__(self, "penalties", _penalties(self.penalties, self.cards))
         _allowed(self, "hard_cap", _whole(self.hard_cap, 1, MAX_CAP), f"an integer from 1 to {MAX_CAP}")
         limited = self.limit_cards is None or _whole(self.limit_cards, 1, self.hard_cap)

@@ -9,6 +9,9 @@ from bestia_env.bettelmann.state import RING, Phase, Result
 
 __all__ = ["full_state", "settlement", "view_dict", "view_text"]
 
+# The keys of view_dict that the whole table knows.
+PUBLIC = frozenset("phase actor held out pile owner due cards piles".split())
+
 
 def _table(rules: BettelmannRules, record: Any) -> dict[str, Any]:
     """What View and state have in common."""

@@ -162,7 +162,7 @@ def say_declare(s: State, p: Parameters, verb: Int) -> None:
     else:
         if verb == SAY_BUCO:
             _lay_off(s, seat, s.hand[seat])
-            s.hand[seat] |= s.extra_hand
+            _take(s, seat, s.extra_hand)
             s.extra_hand = EMPTY
         go_in(s, p, seat)
 
@@ -238,7 +238,7 @@ def say_second_chance(s: State, p: Parameters, verb: Int) -> None:
     else:
         drawn = draw_cards(s, p, p.hand_size)
         _lay_off(s, seat, s.hand[seat])
-        s.hand[seat] |= drawn
+        _take(s, seat, drawn)
         go_in(s, p, seat)
     next_turn(s, p)
 
@@ -287,13 +287,19 @@ def exchange(s: State, p: Parameters, chosen: Int) -> None:
     size = count(laid)
     drawn = size
     if _takes_turn_up(s, p, seat):
-        s.hand[seat] |= bit(s.turn_up)
+        _take(s, seat, bit(s.turn_up))
         s.turn_up_taken = 1
         drawn -= 1
     new = draw_cards(s, p, drawn)
     _lay_off(s, seat, laid)
-    s.hand[seat] |= new
+    _take(s, seat, new)
     _log(s, seat, SAY_EXCHANGE, size)
+
+
+@jit
+def _take(s: State, seat: Int, cards: Mask) -> None:
+    s.hand[seat] |= cards
+    s.owned[seat] |= cards
 
 
 @jit

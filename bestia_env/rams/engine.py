@@ -119,6 +119,7 @@ def _clear_deal(s: State, p: Parameters) -> None:
     s.decision = 0
     s.hand[:] = EMPTY
     s.first_hand[:] = EMPTY
+    s.owned[:] = EMPTY
     s.laid[:] = EMPTY
     s.buried[:] = EMPTY
     s.discards = EMPTY

@@ -53,6 +53,9 @@ class RamsFamily:
     def deal_keys(self) -> frozenset[str]:
         return setup.DEAL_KEYS
 
+    def public_keys(self) -> frozenset[str]:
+        return texts.PUBLIC
+
     def view_text(self, rules: RamsRules, view: Any) -> str:
         return texts.view_text(rules, view)
 

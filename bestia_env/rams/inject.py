@@ -29,6 +29,8 @@ def inject(rules: RamsRules, state: Any, deal: Mapping[str, Any], rng_key: int) 
         # The engine begins a deal only if (n + 1) x (carry + antes + stakes) stays within 2^53 (rules: rams 2.5).
         antes = rules.ante * (n if rules.ante_payer == "all" else 1)
         fields["carry"] = _whole("carry", deal["carry"], 0, MAX_CHIPS // (n + 1) - antes - n * rules.stay_stake)
+    if "half_ante" in deal and not rules.best_principal_half_ante:
+        raise RecordError(f"half_ante={deal['half_ante']!r}; rules without best_principal_half_ante have no half antes")
     if "half_ante" in deal:
         fields["half_ante"] = _whole("half_ante", deal["half_ante"], 0, n - 1)
     entitled = (

@@ -61,6 +61,7 @@ def _observe_money(s: State, p: Parameters, v: View) -> None:
 def _observe_own_cards(s: State, p: Parameters, seat: Int, v: View) -> None:
     v.hand = s.hand[seat]
     v.first_hand = s.first_hand[seat]
+    v.owned = s.owned[seat]
     v.laid = s.laid[seat]
     v.buried = s.buried[seat]
     if s.actor == seat:
@@ -82,6 +83,7 @@ def _observe_table(s: State, p: Parameters, seat: Int, v: View) -> None:
         v.status[place] = s.status[other]
         v.tricks[place] = s.tricks[other]
         v.held[place] = count(s.hand[other])
+        v.lying[place] = count(s.buried[other])
         v.antes[place] = s.antes[other]
         v.credits[place] = s.credits[other] if p.stakes == TABLE_STAKES else 0
         for trick in range(p.hand_size):

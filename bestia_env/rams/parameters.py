@@ -57,7 +57,7 @@ def parameters(rules: RamsRules, session: SessionConfig) -> NDArray[Any]:
     for name, words in CHOICES.items():
         record[name] = words.index(getattr(rules, name))
     pack = rules.cards
-    record["num_cards"], record["num_ranks"], record["num_suits"] = pack.num_cards, pack.num_ranks, len(pack.suits)
+    record["num_cards"], record["num_ranks"] = pack.num_cards, pack.num_ranks
     record["suit_of"][0, : pack.num_cards] = np.arange(pack.num_cards) // pack.num_ranks
     record["suit_cards"][0, : len(pack.suits)] = [
         ((1 << pack.num_ranks) - 1) << s * pack.num_ranks for s in range(len(pack.suits))

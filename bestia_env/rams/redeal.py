@@ -1,18 +1,21 @@
 """States that a View allows: everything the seat has seen stays, everything hidden is dealt anew (design 6).
 
 The first version keeps to the cards seen: all arrangements of the unseen cards over the hidden places (other hands,
-discards, stock, buco) are equally likely, with the turn-up where the table knows it to be. What bidding and play let
-one infer is not used. A card the seat laid off before the discards were reshuffled may lie in any hidden place.
+what each seat laid off, stock, buco) that the table's counts allow are equally likely. A turn-up that was taken is with
+its owner or among what he laid off; a card that can only have come back by a reshuffle (the seat's own, or a turn-up
+laid off) is in the stock or with seats that drew. Not used yet: when exactly such a seat drew, and whatever bidding and
+play let one infer.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from bestia_env._bits import ALL, EMPTY, ONE, Int, Mask, bit, count, lowest
+from bestia_env._bits import ALL, EMPTY, ONE, Int, Mask, bit, count, lowest, nth
 from bestia_env._jit import jit_for
 from bestia_env.rams.codes import (
     AWAY,
+    DEALER_SWAPS,
     EXCHANGE,
     IN,
     OVER,
@@ -47,7 +50,7 @@ def redeal(v: View, p: Parameters, key: Mask, s: State) -> None:
     attempt = 0
     while not _deal_unseen(v, p, fold(key, attempt), s):
         attempt += 1
-    _restore_memories(v, p, s)
+    _restore_memories(v, p, key, s)
     close_decision(s)
     if s.phase < SETTLE:
         reopen(s, p)
@@ -150,84 +153,140 @@ def _first_leader(v: View, p: Parameters) -> Int:
 def _restore_own_cards(v: View, s: State) -> None:
     s.hand[:] = EMPTY
     s.first_hand[:] = EMPTY
+    s.owned[:] = EMPTY
     s.laid[:] = EMPTY
     s.buried[:] = EMPTY
-    s.extra_hand = EMPTY
     s.hand[0] = v.hand
     s.first_hand[0] = v.first_hand
+    s.owned[0] = v.owned
     s.laid[0] = v.laid
     s.buried[0] = v.buried
-    s.discards = v.buried
+
+
+# --- the unseen cards -------------------------------------------------------------------------------------------------
 
 
 @jit
-def _dealer_has_exchanged(v: View) -> bool:
+def _times_said(v: View, seat: Int, verb: Int) -> Int:
+    """How often a seat drew, took the buco, or exchanged at least one card."""
+    times = 0
     for entry in range(v.log_length):
-        if v.log_seat[entry] == v.dealer and v.log_verb[entry] == SAY_EXCHANGE and v.log_count[entry] > 0:
-            return True
-    return False
+        said = v.log_seat[entry] == seat and v.log_verb[entry] == verb
+        times += said and (verb != SAY_EXCHANGE or v.log_count[entry] > 0)
+    return times
+
+
+@jit
+def _cards_laid(v: View, p: Parameters, seat: Int) -> Int:
+    """How many cards a seat has laid off in the deal, as the whole table counted them."""
+    cards = 0
+    for entry in range(v.log_length):
+        if v.log_seat[entry] == seat:
+            if v.log_verb[entry] in (SAY_DRAW, SAY_BUCO):
+                cards += p.hand_size
+            cards += v.log_count[entry]
+    return cards
+
+
+@jit
+def _turn_up_stays(v: View, s: State) -> bool:
+    """Whether a turn-up that was taken and is not seen must be in the dealer's hand: he has laid nothing off."""
+    if v.turn_up_taken == 0 or v.dealer == 0 or (v.hand | v.buried | s.played) & bit(v.turn_up) != EMPTY:
+        return False
+    laid = _times_said(v, v.dealer, SAY_EXCHANGE) + _times_said(v, v.dealer, SAY_DRAW)
+    return laid + _times_said(v, v.dealer, SAY_BUCO) == 0
+
+
+@jit
+def _collect_unseen(v: View, p: Parameters, s: State) -> Int:
+    """Lists the unseen cards in the stock, those last that can only have come back by a reshuffle; returns all, late.
+
+    Late cards are the viewer's own that were shuffled back, and a turn-up that its owner laid off and that was.
+    """
+    seen = v.hand | v.buried | s.played
+    late = v.owned & ~seen
+    where = bit(v.turn_up)
+    if v.turn_up_taken == 0 or _turn_up_stays(v, s):
+        seen |= where
+    elif seen & where == EMPTY and v.dealer != 0 and _cards_laid(v, p, v.dealer) > v.lying[v.dealer]:
+        late |= where
+    unseen = (ALL >> np.uint64(64 - p.num_cards)) & ~seen
+    late &= unseen
+    place = 0
+    for part in (unseen & ~late, late):
+        cards = part
+        while cards != EMPTY:
+            s.stock[place] = lowest(cards)
+            cards &= cards - ONE
+            place += 1
+    s.stock_end = place
+    return count(late)
+
+
+@jit
+def _shuffle_places(s: State, key: Mask, first: Int, end: Int) -> None:
+    for place in range(first, end - 1):
+        other = place + below(key, place, end - place)
+        card = s.stock[other]
+        s.stock[other] = s.stock[place]
+        s.stock[place] = card
+
+
+@jit
+def _take_next(s: State, wanted: Int) -> Mask:
+    cards = EMPTY
+    for _ in range(wanted):
+        cards |= bit(np.int64(s.stock[s.stock_next]))
+        s.stock_next += 1
+    return cards
 
 
 @jit
 def _deal_unseen(v: View, p: Parameters, key: Mask, s: State) -> bool:
-    """Deals the unseen cards; False if the turn-up fell where the table knows it is not."""
-    seen = v.hand | v.buried | s.played
-    where = bit(v.turn_up)
-    hidden_turn_up = v.turn_up_taken != 0 and seen & where == EMPTY
-    held_by_dealer = hidden_turn_up and v.dealer != 0 and not _dealer_has_exchanged(v)
-    if held_by_dealer or v.turn_up_taken == 0:
-        seen |= where
-    unseen = (ALL >> np.uint64(64 - p.num_cards)) & ~seen
-    size = count(unseen)
-    for place in range(size):
-        s.stock[place] = lowest(unseen)
-        unseen &= unseen - ONE
-    for place in range(size - 1):
-        other = place + below(key, place, size - place)
-        card = s.stock[other]
-        s.stock[other] = s.stock[place]
-        s.stock[place] = card
-    s.discards = v.buried
-    place = 0
+    """Deals the unseen cards; False if the turn-up fell where the table knows it is not.
+
+    Places that were filled before any reshuffle come first and take none of the late cards: hands of seats that never
+    drew, what a seat laid off the first time, the buco. All arrangements that leaves are equally likely.
+    """
+    late = _collect_unseen(v, p, s)
+    _shuffle_places(s, key, 0, s.stock_end - late)
+    s.stock_next = 0
+    stays = _turn_up_stays(v, s)
     for seat in range(1, p.num_players):
-        s.hand[seat] = where if held_by_dealer and seat == v.dealer else EMPTY
-        for _ in range(v.held[seat] - count(s.hand[seat])):
-            s.hand[seat] |= bit(np.int64(s.stock[place]))
-            place += 1
-    for _ in range(v.discards - count(v.buried)):
-        s.discards |= bit(np.int64(s.stock[place]))
-        place += 1
-    s.extra_hand = EMPTY
-    if v.extra_hand != 0:
-        for _ in range(p.hand_size):
-            s.extra_hand |= bit(np.int64(s.stock[place]))
-            place += 1
-    s.stock_next = place
-    s.stock_end = size
-    if not hidden_turn_up or held_by_dealer or v.reshuffles > 0:
-        return True
-    return (s.hand[v.dealer] | s.discards) & where != EMPTY
+        s.hand[seat] = bit(v.turn_up) if stays and seat == v.dealer else EMPTY
+        s.buried[seat] = EMPTY
+        exchanges = _times_said(v, seat, SAY_EXCHANGE)
+        if exchanges + _times_said(v, seat, SAY_DRAW) == 0:
+            s.hand[seat] |= _take_next(s, v.held[seat] - count(s.hand[seat]))
+        if exchanges < 2:
+            s.buried[seat] = _take_next(s, v.lying[seat])
+    s.extra_hand = _take_next(s, p.hand_size if v.extra_hand != 0 else 0)
+    _shuffle_places(s, fold(key, late), s.stock_next, s.stock_end)
+    s.discards = v.buried
+    for seat in range(1, p.num_players):
+        s.hand[seat] |= _take_next(s, v.held[seat] - count(s.hand[seat]))
+        s.buried[seat] |= _take_next(s, v.lying[seat] - count(s.buried[seat]))
+        s.discards |= s.buried[seat]
+    return stays or _turn_up_fits(v, p, s)
 
 
 @jit
-def _restore_memories(v: View, p: Parameters, s: State) -> None:
-    """First hands and lay-offs of the others, made up to fit: hidden lay-offs are theirs in the order of the log."""
-    hidden = s.discards & ~v.buried
-    for entry in range(v.log_length):
-        seat = v.log_seat[entry]
-        verb = v.log_verb[entry]
-        if seat == 0:
-            continue
-        size = 0
-        if verb == SAY_EXCHANGE:
-            size = v.log_count[entry]
-        elif verb in (SAY_DRAW, SAY_BUCO):
-            size = p.hand_size
-        for _ in range(min(size, count(hidden))):
-            card = bit(lowest(hidden))
-            hidden &= ~card
-            s.laid[seat] |= card
-            s.buried[seat] |= card
+def _turn_up_fits(v: View, p: Parameters, s: State) -> bool:
+    """Whether a turn-up that was taken lies where its owner can have it."""
+    where = bit(v.turn_up)
+    known = (v.hand | v.buried | s.played) & where != EMPTY
+    if v.turn_up_taken == 0 or v.dealer == 0 or known or _cards_laid(v, p, v.dealer) > v.lying[v.dealer]:
+        return True
+    places = s.buried[v.dealer]
+    if _times_said(v, v.dealer, SAY_BUCO) == 0:
+        places |= s.hand[v.dealer]
+    return places & where != EMPTY
+
+
+@jit
+def _restore_memories(v: View, p: Parameters, key: Mask, s: State) -> None:
+    """What the others have held, made up to fit: lay-offs that lie there, kept cards at random."""
+    where = bit(v.turn_up)
     for seat in range(1, p.num_players):
         if v.status[seat] == AWAY:
             continue
@@ -235,7 +294,21 @@ def _restore_memories(v: View, p: Parameters, s: State) -> None:
         for trick in range(p.hand_size):
             if v.plays[trick, seat] >= 0:
                 kept |= bit(np.int64(v.plays[trick, seat]))
-        s.first_hand[seat] = s.laid[seat]
-        while kept != EMPTY and count(s.first_hand[seat]) < p.hand_size:
-            s.first_hand[seat] |= bit(lowest(kept))
-            kept &= kept - ONE
+        s.laid[seat] = s.buried[seat]
+        s.owned[seat] = kept | s.laid[seat]
+        mine = seat == v.dealer and v.turn_up_taken != 0
+        first = s.laid[seat]
+        if mine and p.turn_up_owner == DEALER_SWAPS:
+            first &= ~where
+            kept &= ~where
+        elif mine:
+            first |= where & kept
+        kept &= ~first
+        draws = _times_said(v, seat, SAY_DRAW) + _times_said(v, seat, SAY_BUCO)
+        index = 0
+        while draws == 0 and kept != EMPTY and count(first) < p.hand_size:
+            card = bit(nth(kept, below(fold(key, seat), index, count(kept))))
+            first |= card
+            kept &= ~card
+            index += 1
+        s.first_hand[seat] = first

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import ceil, lcm
 
-from bestia_env.cards import Pack, pack_named
+from bestia_env.cards import Pack, pack_named, plain_pack
 from bestia_env.errors import RulesError
 from bestia_env.rules_text import format_call
 
@@ -132,6 +132,7 @@ class RamsRules:
                 object.__setattr__(self, field, tuple(value))
         _check_label(self)
         _check_values(self)
+        object.__setattr__(self, "pack", plain_pack(self.pack))
         # Fractions whatever equal numbers were given, so that equal rules print alike.
         object.__setattr__(self, "principal_penalty", tuple(Fraction(part) for part in self.principal_penalty))
         _check_combinations(self)

@@ -119,6 +119,7 @@ STATE = record_dtype(
         ("reshuffles", "i4"),
         ("planned", "i1", (MAX_PLANNED, 52)),  # injected stocks of the first reshuffles; first entry -1: none given
         ("first_hand", "u8", MAX_SEATS),
+        ("owned", "u8", MAX_SEATS),  # every card the seat has held in this deal
         ("laid", "u8", MAX_SEATS),  # what the seat laid off in this deal
         ("buried", "u8", MAX_SEATS),  # the part of it that no reshuffle has taken from the discards
         ("discards", "u8"),
@@ -166,6 +167,7 @@ VIEW = record_dtype(
         ("log_length", "i4"),
         ("hand", "u8"),
         ("first_hand", "u8"),
+        ("owned", "u8"),  # every card held in this deal
         ("laid", "u8"),  # laid off in this deal
         ("buried", "u8"),  # the part of it that still lies in the discards
         ("exchange_cards", "u8"),  # what an exchange may lay off, at one's own turn
@@ -179,6 +181,7 @@ VIEW = record_dtype(
         ("antes", "i8", MAX_SEATS),
         ("status", "i1", MAX_SEATS),
         ("held", "i1", MAX_SEATS),  # cards in each hand, folded hands included
+        ("lying", "i1", MAX_SEATS),  # cards each seat laid off that still lie in the discards
         ("tricks", "i1", MAX_SEATS),
         ("log_verb", "i1", MAX_LOG),
         ("log_count", "i1", MAX_LOG),
@@ -195,7 +198,7 @@ PARAMETERS = record_dtype(
         (name, "i8")
         for name in (
             # the rules, words as their place in CHOICES, booleans as 0 and 1
-            "num_players num_cards num_ranks num_suits hand_size ante_payer ante stay_stake turn_up turn_up_owner "
+            "num_players num_cards num_ranks hand_size ante_payer ante stay_stake turn_up turn_up_owner "
             "extra_hand bidding max_circuits conditional_third late_join forced_deal second_chance exchange_max "
             "exchange_when recycle last_player_wins principal principal_leads must_head ruff lead_top_trump "
             "lead_top_trump_every_trick lead_trump_after_first pot_award best_principal_half_ante penalty_cap stakes "

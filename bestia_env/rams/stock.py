@@ -102,6 +102,7 @@ def deal_cards(s: State, p: Parameters) -> None:
         _turn(s, p)
     for seat in range(p.num_players):
         s.first_hand[seat] = s.hand[seat]
+        s.owned[seat] = s.hand[seat]
 
 
 @jit

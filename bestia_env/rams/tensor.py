@@ -27,8 +27,8 @@ STATUSES = len(Status)
 CHIPS = ("carry", "ante", "pot_before", "pot", "risk", "cap")
 
 _SLICES = (
-    "hand first_hand laid turn_up marks phase dealer actor principal leader status held antes tricks exchanged log "
-    "plays chips credits counters"
+    "hand first_hand laid turn_up marks phase dealer actor principal leader status held lying antes tricks exchanged "
+    "log plays chips credits counters"
 ).split()
 
 Encoder: TypeAlias = Any  # one record of ENCODER
@@ -41,7 +41,7 @@ def tensor_layout(rules: RamsRules, max_players: int, pad_players: int | None) -
     Padded tensors lay cards on a grid of 4 suits by 13 ranks, top ranks aligned, so that packs of different size share
     their places.
     """
-    seats = rules.num_players if pad_players is None else min(pad_players, max_players)
+    seats = rules.num_players if pad_players is None else max(rules.num_players, min(pad_players, max_players))
     suits = len(rules.cards.suits) if pad_players is None else 4
     ranks = rules.cards.num_ranks if pad_players is None else 13
     cards = suits * ranks
@@ -59,6 +59,7 @@ def tensor_layout(rules: RamsRules, max_players: int, pad_players: int | None) -
         "leader": (seats,),
         "status": (seats, STATUSES),
         "held": (seats,),
+        "lying": (seats,),
         "antes": (seats,),
         "tricks": (seats,),
         "exchanged": (seats,),
@@ -82,7 +83,7 @@ def tensor_layout(rules: RamsRules, max_players: int, pad_players: int | None) -
 
 MEANINGS = {
     "hand": "1 for each card in hand",
-    "first_hand": "1 for each card first dealt",
+    "first_hand": "cards held in this deal: 1 dealt first, 0.5 come later",
     "laid": "cards laid off: 1 still among the discards, 0.5 shuffled back into the stock",
     "turn_up": "at its suit: (rank + 1) / ranks",
     "marks": "forced deal; turn-up taken; buco on the table; penalties capped",
@@ -93,6 +94,7 @@ MEANINGS = {
     "leader": "one-hot by relative seat: who leads the current trick",
     "status": "one-hot a seat: unspoken, passed, in, third, out, not entitled",
     "held": "cards in hand / 6",
+    "lying": "cards laid off that still lie in the discards / 52",
     "antes": "what the seat anted / the ante of this deal",
     "tricks": "tricks taken / 6",
     "exchanged": "cards laid off in the latest exchange / 6",
@@ -141,6 +143,7 @@ def encode(v: View, p: Parameters, e: Encoder, out: Array) -> None:
     for index in range(e.length):
         out[index] = 0.0
     _write_cards(v.hand, p, e, e.hand, 1.0, out)
+    _write_cards(v.owned, p, e, e.first_hand, 0.5, out)
     _write_cards(v.first_hand, p, e, e.first_hand, 1.0, out)
     _write_cards(v.laid, p, e, e.laid, 0.5, out)
     _write_cards(v.buried, p, e, e.laid, 1.0, out)
@@ -164,6 +167,7 @@ def _encode_seats(v: View, p: Parameters, e: Encoder, out: Array) -> None:
     for seat in range(v.num_players):
         out[e.status + seat * STATUSES + v.status[seat]] = 1.0
         out[e.held + seat] = v.held[seat] / MAX_HAND
+        out[e.lying + seat] = v.lying[seat] / 52
         out[e.antes + seat] = v.antes[seat] / max(v.ante, 1)
         out[e.tricks + seat] = v.tricks[seat] / MAX_HAND
         for trick in range(p.hand_size):
@@ -258,7 +262,8 @@ def decode(tensor: Any, layout: TensorLayout, rules: RamsRules) -> dict[str, Any
         "trick": round(trick * MAX_HAND),
         "log_length": length,
         "hand": cards(parts["hand"], 0.5),
-        "first_hand": cards(parts["first_hand"], 0.5),
+        "first_hand": cards(parts["first_hand"], 0.75),
+        "owned": cards(parts["first_hand"], 0.25),
         "laid": cards(parts["laid"], 0.25),
         "buried": cards(parts["laid"], 0.75),
         **money,
@@ -268,6 +273,7 @@ def decode(tensor: Any, layout: TensorLayout, rules: RamsRules) -> dict[str, Any
         "status": np.argmax(parts["status"][:n], axis=1).tolist(),
         "tricks": np.rint(parts["tricks"][:n] * MAX_HAND).astype(int).tolist(),
         "held": np.rint(parts["held"][:n] * MAX_HAND).astype(int).tolist(),
+        "lying": np.rint(parts["lying"][:n] * 52).astype(int).tolist(),
         "log_verb": verbs.tolist(),
         "log_count": (codes - verbs).tolist(),
         "log_seat": seats.tolist(),

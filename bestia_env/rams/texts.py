@@ -11,6 +11,16 @@ from bestia_env.rams.state import Phase, Status, Verb
 __all__ = ["full_state", "settlement", "view_dict", "view_text"]
 
 
+# The keys of view_dict that the whole table knows.
+PUBLIC = frozenset(
+    (
+        "phase actor dealer principal forced turn_up turn_up_taken extra_hand carry ante antes pot_before_stakes pot "
+        "risk cap credits stock discards reshuffles turns_left circuit first_in status held lying declared trick leader "
+        "plays tricks"
+    ).split()
+)
+
+
 def _seat_name(seat: int) -> str:
     return "me" if seat == 0 else f"+{seat}"
 
@@ -39,6 +49,7 @@ def view_dict(rules: RamsRules, view: Any) -> dict[str, Any]:
         "extra_hand": bool(view["extra_hand"]),
         "hand": cards(view["hand"]),
         "first_hand": cards(view["first_hand"]),
+        "held_so_far": cards(view["owned"]),
         "laid_off": cards(view["laid"]),
         "laid_off_still_there": cards(view["buried"]),
         "carry": int(view["carry"]),
@@ -52,9 +63,12 @@ def view_dict(rules: RamsRules, view: Any) -> dict[str, Any]:
         "stock": int(view["stock_left"]),
         "discards": int(view["discards"]),
         "reshuffles": int(view["reshuffles"]),
+        "turns_left": int(view["turns_left"]),
         "circuit": int(view["circuit"]),
+        "first_in": seat(view["first_in"]),
         "status": [Status(code).name.lower() for code in view["status"][:n].tolist()],
         "held": view["held"][:n].tolist(),
+        "lying": view["lying"][:n].tolist(),
         "declared": [
             [int(who), Verb(int(verb)).name.lower(), int(count)]
             for who, verb, count in list(log)[: int(view["log_length"])]
@@ -63,6 +77,7 @@ def view_dict(rules: RamsRules, view: Any) -> dict[str, Any]:
         "leader": seat(view["leader"]),
         "plays": [[pack.text(card) if card >= 0 else None for card in trick] for trick in plays],
         "tricks": view["tricks"][:n].tolist(),
+        "may_lay_off": cards(view["exchange_cards"]),
         "legal": view["legal"].nonzero()[0].tolist(),
     }
 

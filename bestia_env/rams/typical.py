@@ -29,7 +29,10 @@ def _tables() -> dict[str, Any]:
 def typical_table(rules: RamsRules) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Equally likely pairs (carry in chips, forced 0 or 1) before a deal of self-play of the agent ``medium``.
 
-    A carry scales with the ante; the table of the rules' preset and table size is taken, whatever other fields differ.
+    The table is that of the rules' preset and table size. Rules that put a cap on a game without one get a second
+    table, made with a cap of 10 antes, since uncapped pots can be larger by orders of magnitude. A carry scales with
+    the ante. All this is exact for a preset as it is and an approximation for changed rules: neither the size of the
+    cap nor any other field is asked.
 
     Raises:
         RulesError: there is no table for these rules.
@@ -41,5 +44,9 @@ def typical_table(rules: RamsRules) -> tuple[NDArray[np.int64], NDArray[np.int64
             f'carry="typical" has no table for {rules.variant} with {rules.num_players} players; '
             f"give a number or a range of chips (tables exist for {known})"
         )
-    carries = np.array(table["carry"], np.int64) * rules.ante // table["ante"]
-    return carries, np.array(table["forced"], np.int64)
+    if rules.penalty_cap is not None and "capped" in table:
+        pairs = table["capped"]
+    else:
+        pairs = table
+    carries = np.array(pairs["carry"], np.int64) * rules.ante // table["ante"]
+    return carries, np.array(pairs["forced"], np.int64)

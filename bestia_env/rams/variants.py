@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bestia_env.cards import Pack
 from bestia_env.errors import RulesError
 from bestia_env.rams.rules import RamsRules
 
@@ -192,8 +191,3 @@ def differences(rules: RamsRules) -> dict[str, object]:
     )
     changed = {name: value for name, value in rules.values().items() if value != getattr(base, name)}
     return {"num_players": rules.num_players} | changed
-
-
-def pack_text(pack: str | Pack) -> str:
-    """How a pack is called in tables."""
-    return pack if isinstance(pack, str) else f"{pack.num_cards} cards"
