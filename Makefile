@@ -9,7 +9,7 @@ PYTHON     ?= $(shell for p in $(CANDIDATES); do if $$p -c "$(USABLE)" >/dev/nul
 
 VENV    := .venv
 PY      := $(VENV)/bin/python
-# Which extras of pyproject.toml are installed; `make test EXTRAS=test,train` adds PyTorch and the trainers.
+# Which extras of pyproject.toml are installed; `make tournament EXTRAS=lab` does without the checkers.
 EXTRAS  ?= test
 comma   := ,
 STAMP   := $(VENV)/installed-$(subst $(comma),-,$(EXTRAS))

@@ -144,8 +144,17 @@ class GameBatch:
         self._loops.start(fresh, self._parameters, places[set_up], True)
         self._loops.start(fresh, self._parameters, places[~set_up], False)
         put_rows(self.states, chosen, fresh)
-        if len(chosen) == self.num_games:
-            self._clear_outcome()
+        self._forget_outcome(chosen)
+
+    def _forget_outcome(self, rows: NDArray[np.int64]) -> None:
+        """Rows that begin anew have not just ended."""
+        kept = self.done.copy()
+        kept[rows] = False
+        ended = take_rows(self._ended, self._ended_places(np.flatnonzero(kept)))
+        put_rows(self._ended, np.arange(len(ended)), ended)
+        self.done, self.truncated[rows] = kept, False
+        self.rewards[rows] = 0
+        self.scores[rows] = 0
 
     def _rows(self, rows: ArrayLike | None) -> NDArray[np.int64]:
         chosen = self._all if rows is None else np.atleast_1d(np.asarray(rows, np.int64))

@@ -1,8 +1,8 @@
 """What a family of games must offer, and what all families share: the state header and the action layout.
 
 A family is a folder with its rules as data, one state record, a few compiled functions on that record and one View of
-it. Everything that drives games (batch, environments, records, agents, tournaments) knows a family only through
-:class:`Family`.
+it. What drives games (batch, environments, agents, tournaments) knows a family through :class:`Family`; records also
+read a few state fields by name, which docs/architecture.md lists.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ __all__ = ["full_state", "settlement", "view_dict", "view_text"]
 PUBLIC = frozenset(
     (
         "phase actor dealer principal forced turn_up turn_up_taken extra_hand carry ante antes pot_before_stakes pot "
-        "risk cap credits stock discards reshuffles turns_left circuit first_in status held lying declared trick leader "
-        "plays tricks"
+        "risk cap credits stock discards reshuffles turns_left circuit first_in status held lying declared trick "
+        "leader plays tricks"
     ).split()
 )
 
