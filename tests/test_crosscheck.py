@@ -8,14 +8,14 @@ import pytest
 
 from tests.crosscheck import any_rules, any_session, compare, presets, tasks
 
-DEALS = 20_000
+DEALS = 24_000
 PARTS = 8
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_engine_and_reference_agree_move_by_move(part: int) -> None:
     deals = sum(compare(task)[1] for task in tasks(DEALS // PARTS, seed=100 + part))
-    assert deals > DEALS / PARTS / 2
+    assert deals >= 2_500  # so that all parts together are 20,000 or more
 
 
 def test_the_sample_holds_every_preset_at_every_table_size() -> None:
