@@ -15,7 +15,7 @@ comma   := ,
 STAMP   := $(VENV)/installed-$(subst $(comma),-,$(EXTRAS))
 
 WORKERS ?= 2
-DEALS   ?= 1000000
+DEALS   ?= 1350000
 
 .DEFAULT_GOAL := help
 .PHONY: help setup tournament test lint typecheck warm crosscheck throughput docs-tables golden clean
@@ -53,7 +53,7 @@ typecheck: $(STAMP) ## mypy --strict on the library
 warm: $(STAMP) ## compile every game family
 	$(PY) -m tests.warm
 
-crosscheck: $(STAMP) ## compare the two implementations: DEALS=1000000
+crosscheck: $(STAMP) ## compare the two implementations: DEALS=1350000
 	$(PY) -m tests.crosscheck --deals $(DEALS)
 
 throughput: $(STAMP) ## measure decisions per second

@@ -32,7 +32,7 @@ from bestia_env.session import SessionConfig
 from tests.reference.rams import ReferenceDeal, ReferenceSession
 from tests.reference.rams_random import random_rules
 
-DEALS_A_GAME = 6.2  # about the mean over the sessions drawn below
+DEALS_A_GAME = 4.8  # about the mean over the sessions drawn below
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.crosscheck import any_rules, any_session, compare, presets, tasks
 
-DEALS = 24_000
+DEALS = 26_000
 PARTS = 8
 
 
