@@ -32,7 +32,7 @@ def make_agent(name: str) -> Policy:
 
 
 def agent_version(name: str) -> str:
-    """The version of an agent: it changes whenever the agent decides differently.
+    """The version of an agent: it is raised, by hand, whenever the agent decides differently.
 
     Raises:
         BestiaError: no agent of that name.

@@ -67,7 +67,7 @@ class ThumbPolicy:
         thresholds: when it goes in.
 
     Attributes:
-        version: raised whenever a decision changes.
+        version: raised, by hand, whenever a decision changes: nothing notices if that is forgotten.
     """
 
     version = "v1"
@@ -106,7 +106,7 @@ class ThumbPolicy:
 
         row = act(views, self._game, self._thresholds, actions)
         if row >= 0:
-            legal_masks(views[row : row + 1], self._num_actions)
+            legal_masks(views, self._num_actions)  # all of them, so that the error names the right row
             raise AssertionError(f"agent {self.name!r} found no legal action where there is one: {views[row]}")
         return actions
 

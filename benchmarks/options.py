@@ -54,7 +54,7 @@ def session_of(rules: Rules, carry: str | None) -> tuple[SessionConfig, str]:
         # drawn together with the carry where the rules have forced deals after one without a bestia
         forced = "typical" if forced_deal == "after_no_bestia" else False
         session = SessionConfig(carry="typical", forced=forced)
-        note = "carry typical: drawn from the game's table of what self-play of 'medium' leaves in the pot"
+        note = "carry typical: drawn from the preset's table of what self-play of 'medium' leaves in the pot"
         try:
             family_of(rules).parameters(rules, session)
         except RulesError as error:

@@ -11,9 +11,10 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,16 @@ from bestia_env import BestiaError
 if TYPE_CHECKING:
     from bestia_env import SessionConfig
 
-__all__ = ["BLOCK_TABLE", "MANIFEST", "SUMMARY", "RunFolder", "code_hash", "git_revision", "session_values"]
+__all__ = [
+    "BLOCK_TABLE",
+    "MANIFEST",
+    "SUMMARY",
+    "RunFolder",
+    "code_hash",
+    "git_revision",
+    "session_values",
+    "source_hash",
+]
 
 MANIFEST = "manifest.json"
 BLOCK_TABLE = "blocks.parquet"
@@ -34,8 +44,8 @@ SUMMARY = "summary.json"
 PARTS = "parts"
 
 _ROOT = Path(__file__).resolve().parents[1]
-_DECIDING = ("bestia_env", "agents", "benchmarks/runner.py", "benchmarks/statistics.py")
-"""The sources that decide the numbers of a run."""
+_DECIDING = ("bestia_env", "agents", "benchmarks")
+"""The folders whose sources decide the numbers of a run; whole, so that no file can be forgotten."""
 
 _PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
 
@@ -44,12 +54,21 @@ def code_hash() -> str:
     """A hash of the sources that decide the numbers of a run."""
     digest = hashlib.sha256()
     for name in _DECIDING:
-        path = _ROOT / name
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in files:
+        for file in sorted((_ROOT / name).rglob("*")):
             if file.suffix in (".py", ".json"):
                 digest.update(f"{file.relative_to(_ROOT).as_posix()}\n".encode())
                 digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def source_hash(modules: Iterable[str]) -> str:
+    """A hash of the files that modules stand in. What these files import or read in turn is not part of it."""
+    digest = hashlib.sha256()
+    for name in modules:
+        file = getattr(import_module(name), "__file__", None)
+        digest.update(f"{name}\n".encode())
+        if file is not None and Path(file).is_file():
+            digest.update(hashlib.sha256(Path(file).read_bytes()).digest())
     return digest.hexdigest()[:16]
 
 
@@ -187,6 +206,14 @@ class RunFolder:
     def blocks(self) -> pa.Table:
         """The block table of a finished run."""
         return pq.read_table(self.path / BLOCK_TABLE)
+
+    def summary(self) -> dict[str, Any] | None:
+        """The summary on disk; None before there is one."""
+        try:
+            summary: dict[str, Any] = json.loads((self.path / SUMMARY).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        return summary
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Keeps the means and intervals."""

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from benchmarks.options import rules_of, session_of
 from benchmarks.runner import play_blocks
 from benchmarks.statistics import LEVEL, RESAMPLES, Interval, block_intervals
-from benchmarks.store import RunFolder, code_hash, session_values
+from benchmarks.store import RunFolder, code_hash, session_values, source_hash
 from benchmarks.workers import run_tasks
 from bestia_env import BestiaError, __version__, make_policy
 from bestia_env.batch import check_seed
@@ -157,10 +157,16 @@ class Task:
 
 
 def _version_of(name: str, rules: Rules) -> str:
-    """The version an agent states, for the manifest; also makes sure that it can play."""
+    """The version an agent states, for the manifest; also makes sure that it can play.
+
+    The laboratory's own agents are part of the code hash. Of any other, the file of the module it was named by and the
+    one of its class are hashed here, since nobody raises a version between two tries.
+    """
     policy = make_policy(name, rules)
     if ":" in name:
-        return str(getattr(policy, "version", "not stated"))
+        stated = getattr(policy, "version", "not stated")
+        modules = dict.fromkeys((name.partition(":")[0], type(policy).__module__))
+        return f"{stated}, source {source_hash(modules)}"
     from agents import agent_version
 
     return agent_version(name)
@@ -186,7 +192,10 @@ def tournament_of(config: Config) -> tuple[Tournament, str]:
 
 
 def play(tournament: Tournament, folder: RunFolder, command: str, jobs: int = 1) -> dict[str, Any]:
-    """Plays what is missing of a tournament and returns its summary; everything is on disk when it returns."""
+    """Plays what is missing of a tournament and returns its summary; everything is on disk when it returns.
+
+    Of a finished run nothing is played or written again.
+    """
     folder.begin(command)
     if not folder.finished:
         tasks = dict(tournament.tasks())
@@ -200,8 +209,10 @@ def play(tournament: Tournament, folder: RunFolder, command: str, jobs: int = 1)
         folder.finish(list(tasks))
     else:
         folder.finish([])
-    summary = summarise(tournament, folder.blocks())
-    folder.write_summary(summary)
+    summary = folder.summary()
+    if summary is None:
+        summary = summarise(tournament, folder.blocks())
+        folder.write_summary(summary)
     return summary
 
 

@@ -5,6 +5,8 @@ A table holds 256 equally likely pairs (carry, forced): those that ``medium``, p
 deal. Long sessions are played, the first deals of each are left out, and of all pairs seen, sorted by carry, 256 at
 equal distances are kept.
 
+A game without a cap has a second table, for rules that cap its penalties: made alike, with a cap of 10 antes.
+
 Where pots explode (many seats, no cap) there is no more typical pot the longer one plays. Sessions of a fixed length
 bound it, and a session that outgrows the engine's chips counts up to the deal before it does. With table stakes
 everybody begins with 100 antes, as in the online tournament (rules: rams 5), and deals with fewer than all seats are
@@ -16,7 +18,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +40,7 @@ __all__ = ["Config", "main", "pairs_seen", "table_of"]
 AGENT = "medium"
 TABLE_SIZE = 256
 CREDITS_IN_ANTES = 100
+CAP_IN_ANTES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +83,22 @@ def pairs_seen(rules: RamsRules, config: Config) -> NDArray[np.int64]:
 
 
 def table_of(rules: RamsRules, config: Config) -> dict[str, Any]:
-    """The table of one preset and table size."""
-    pairs = pairs_seen(rules, config)
+    """The table of one preset and table size, and the one with a cap if the game has none itself.
+
+    With table stakes nobody can owe more than he has: a cap is not needed, nor a table for it.
+    """
+    table = {"ante": rules.ante, "cap": rules.penalty_cap} | _kept(pairs_seen(rules, config))
+    if rules.penalty_cap is None and rules.stakes != "table":
+        capped = replace(rules, penalty_cap=CAP_IN_ANTES * rules.ante)
+        table["capped"] = {"cap": capped.penalty_cap} | _kept(pairs_seen(capped, config))
+    return table
+
+
+def _kept(pairs: NDArray[np.int64]) -> dict[str, Any]:
+    """The pairs at equal distances, as two lists."""
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     kept = pairs[(2 * np.arange(TABLE_SIZE) + 1) * len(pairs) // (2 * TABLE_SIZE)]
-    return {"ante": rules.ante, "carry": kept[:, 0].tolist(), "forced": kept[:, 1].tolist()}
+    return {"carry": kept[:, 0].tolist(), "forced": kept[:, 1].tolist()}
 
 
 def all_tables(config: Config) -> dict[str, dict[str, Any]]:

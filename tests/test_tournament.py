@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,13 +19,12 @@ import pytest
 from scipy import stats
 
 from agents import agent_names
-from benchmarks import runner, store, typical
-from benchmarks.options import rules_of, session_of
+from benchmarks import runner, store
+from benchmarks.options import session_of
 from benchmarks.runner import play_blocks
 from benchmarks.statistics import LEVEL, block_intervals
 from benchmarks.tournament import main
-from bestia_env import BestiaError, GameBatch, RulesError, SessionConfig, make_policy, make_rules
-from bestia_env.rams.typical import typical_table
+from bestia_env import BestiaError, GameBatch, SessionConfig, make_policy, make_rules
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = {"blocks.parquet", "manifest.json", "summary.json"}
@@ -215,7 +216,16 @@ def test_files_and_numbers(tmp_path, capsys):
 def test_same_command_twice_other_order_two_processes(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("benchmarks.tournament.PART_BLOCKS", 15)
     once = run(tmp_path / "once")
-    assert contents(tmp_path / "once") == run(tmp_path / "once")  # nothing is played again, nothing changes
+    with monkeypatch.context() as patch:  # nothing is played, computed or written again
+        for name in ("summarise", "run_tasks"):
+            patch.setattr(f"benchmarks.tournament.{name}", None)
+        before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in (tmp_path / "once").iterdir()}
+        told = capsys.readouterr().out
+        run(tmp_path / "once")
+        assert capsys.readouterr().out == told
+        assert before == {
+            path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in (tmp_path / "once").iterdir()
+        }
     again = run(tmp_path / "again")
     once["manifest"].pop("command"), again["manifest"].pop("command")
     assert once == again
@@ -272,7 +282,7 @@ def test_damaged_parts_are_played_again(tmp_path, monkeypatch):
     ("options", "message"),
     [
         ({"variant": "bridge"}, "variant='bridge'; allowed are bestia"),
-        ({"players": 2}, "num_players=2; allowed is 3 to 10"),
+        ({"players": 2}, "num_players=2; allowed is an integer from 3 to 10 (bestia)"),
         ({"agents": "medium shark"}, "agent 'shark'; allowed are random, always"),
         ({"agents": "medium medium"}, "each once"),
         ({"agents": "no.such:thing medium"}, "'no.such:thing'"),
@@ -314,6 +324,59 @@ def test_folder_of_other_code_is_refused(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    "edited",
+    [
+        "bestia_env/rng.py",
+        "bestia_env/rams/typical.json",
+        "agents/thumb.py",
+        "agents/rams/tricks.py",
+        "benchmarks/tournament.py",
+        "benchmarks/options.py",
+    ],
+)
+def test_code_hash_covers_what_decides(tmp_path, monkeypatch, edited):
+    before = store.code_hash()
+    for folder in ("bestia_env", "agents", "benchmarks"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(store, "_ROOT", tmp_path)
+    assert store.code_hash() == before
+    (tmp_path / edited).write_text((tmp_path / edited).read_text() + "\n")
+    assert store.code_hash() != before
+
+
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize("edited", ["mine.py", "behind.py"])
+def test_an_edited_agent_is_another_run(tmp_path, capsys, monkeypatch, edited, finished):
+    """Its version is the same; neither an old table nor old parts may be taken for those of the new agent."""
+    (tmp_path / "behind.py").write_text(
+        "from bestia_env import RandomPolicy\nclass A(RandomPolicy):\n    version = 'v1'\n"
+    )
+    (tmp_path / "mine.py").write_text("from behind import A\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    out = tmp_path / "out"
+    command = words(out, agents="mine:A never")
+
+    def fresh():  # as in a new process
+        for name in ("mine", "behind"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+
+    fresh()
+    with monkeypatch.context() as patch:
+        if not finished:
+            patch.setattr(store.RunFolder, "finish", lambda self, names: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert main(command) == (0 if finished else 130)
+    fresh()
+    (tmp_path / edited).write_text((tmp_path / edited).read_text() + "# a line that changes nothing\n")
+    capsys.readouterr()
+    assert main(command) == 2
+    told = capsys.readouterr()
+    assert "holds another run: its agents is {'mine:A': 'v1, source " in told.err
+    assert "field" not in told.out
+    fresh()
+
+
+@pytest.mark.parametrize(
     ("name", "content", "message"),
     [("notes.txt", "mine", "holds 'notes.txt'"), ("manifest.json", "{", "cannot be read")],
 )
@@ -347,7 +410,8 @@ def test_an_agent_that_remembers_is_found_out(tmp_path, capsys, monkeypatch):
     assert main(words(tmp_path / "out", agents="forgetful:Moody medium")) == 2
     assert "'forgetful:Moody' does not score 0 against itself" in capsys.readouterr().err
     told = run(tmp_path / "own", agents="forgetful:Own random")
-    assert told["manifest"]["identity"]["agents"] == {"forgetful:Own": "v7", "random": "v1"}
+    source = store.source_hash(["forgetful"])
+    assert told["manifest"]["identity"]["agents"] == {"forgetful:Own": f"v7, source {source}", "random": "v1"}
     assert all(table["score"]["mean"] == 0 for table in told["summary"]["tables"])
 
 
@@ -363,57 +427,6 @@ def test_help_defines_the_columns(capsys):
     told = " ".join(capsys.readouterr().out.split())
     for word in ('"score"', '"chips"', '"low"', '"high"', '"hero"', '"field"', "--set"):
         assert word in told
-
-
-# --- options and tables ---------------------------------------------------------------------------------------------
-
-
-def test_rules_from_words():
-    assert rules_of(None, None, (), None) == make_rules("bestia")
-    assert rules_of("bestia", 4, ("penalty_cap=30", "must_head=True"), None) == make_rules(
-        "bestia", 4, penalty_cap=30, must_head=True
-    )
-    assert rules_of("mauscheln", None, ("quota=(1, 1)",), None) == make_rules("mauscheln", quota=(1, 1))
-    assert rules_of("rams", None, ("ante=6",), None) == make_rules("rams", ante=6)
-    assert rules_of(None, None, (), "tippen(num_players=3)") == make_rules("tippen", 3)
-
-
-def test_sessions_from_words():
-    session, note = session_of(make_rules("bestia", 5), None)
-    assert (session.carry, session.forced) == ("typical", False)
-    assert "typical" in note
-    assert session_of(make_rules("bestia_strict", 5), None)[0].forced == "typical"
-    assert session_of(make_rules("bestia_strict", 5, forced_deal="never"), None)[0].forced is False
-    assert session_of(make_rules("bestia", 5), "3-9")[0].carry == range(3, 10)
-    session, note = session_of(make_rules("rams", 5), None)
-    assert session.carry == 0
-    assert "no table" in note
-    with pytest.raises(RulesError, match="no table"):
-        session_of(make_rules("rams", 5), "typical")
-
-
-@pytest.mark.parametrize(("variant", "players"), [("bestia", 5), ("bestia_strict", 3), ("online4", 4), ("tippen", 9)])
-def test_shipped_tables_are_what_the_command_makes(variant, players):
-    rules = make_rules(variant, players)
-    carries, forced = typical_table(rules)
-    table = typical.table_of(rules, typical.Config())
-    assert carries.tolist() == table["carry"] == sorted(table["carry"])
-    assert forced.tolist() == table["forced"]
-    if variant == "tippen":
-        assert [flag for flag, carry in zip(table["forced"], table["carry"], strict=True) if (carry == 0) != flag] == []
-
-
-def test_every_preset_with_a_pot_has_a_table():
-    from bestia_env import player_range, variants
-
-    for variant in variants():
-        low, high = player_range(variant)
-        for players in range(low, high + 1):
-            rules = make_rules(variant, players)
-            session, _ = session_of(rules, None)
-            batch = GameBatch(rules, 8, seed=1, session=session)
-            assert (batch.actor >= 0).all()
-            assert session.carry == ("typical" if hasattr(rules, "ante") else 0)
 
 
 def test_nested_folders_are_made(tmp_path):

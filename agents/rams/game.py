@@ -23,7 +23,7 @@ GAME = record_dtype(
         *(
             (name, "i8")
             for name in (
-                "num_players num_ranks num_suits hand_size first_exchange first_card circuits second_chance late_join "
+                "num_players num_ranks first_exchange first_card circuits second_chance late_join "
                 "opener_is_principal knocker_is_principal quota_principal quota_others stay_stake"
             ).split()
         ),
@@ -37,11 +37,11 @@ GAME = record_dtype(
 def game_record(rules: RamsRules) -> NDArray[Any]:
     """The one-element record array of a game."""
     record = np.zeros(1, GAME)
-    for name in ("num_players", "hand_size", "second_chance", "late_join", "stay_stake"):
+    for name in ("num_players", "second_chance", "late_join", "stay_stake"):
         record[name] = getattr(rules, name)
     layout, pack = family_of(rules).layout(rules), rules.cards
     record["first_exchange"], record["first_card"] = layout.first_exchange, layout.first_card
-    record["num_ranks"], record["num_suits"] = pack.num_ranks, len(pack.suits)
+    record["num_ranks"] = pack.num_ranks
     record["circuits"] = rules.bidding == "circuits"
     record["opener_is_principal"] = rules.principal == "first_in"
     record["knocker_is_principal"] = rules.principal == "knocker"

@@ -44,9 +44,6 @@ def typical_table(rules: RamsRules) -> tuple[NDArray[np.int64], NDArray[np.int64
             f'carry="typical" has no table for {rules.variant} with {rules.num_players} players; '
             f"give a number or a range of chips (tables exist for {known})"
         )
-    if rules.penalty_cap is not None and "capped" in table:
-        pairs = table["capped"]
-    else:
-        pairs = table
+    pairs = table["capped"] if rules.penalty_cap is not None and "capped" in table else table
     carries = np.array(pairs["carry"], np.int64) * rules.ante // table["ante"]
     return carries, np.array(pairs["forced"], np.int64)
