@@ -21,7 +21,7 @@ from benchmarks.statistics import LEVEL, RESAMPLES, Interval, block_intervals
 from benchmarks.store import RunFolder, code_hash, session_values, source_hash
 from benchmarks.workers import run_tasks
 from bestia_env import BestiaError, __version__, make_policy
-from bestia_env.batch import check_seed
+from bestia_env._rows import check_seed
 
 if TYPE_CHECKING:
     from bestia_env import SessionConfig

@@ -15,7 +15,8 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 
 from bestia_env._loops import DEAL_ENDED, NOT_LEGAL
-from bestia_env.batch import DRIVER_KEYS, GameBatch, check_padding, check_seed
+from bestia_env._rows import check_padding, check_seed
+from bestia_env.batch import DRIVER_KEYS, GameBatch
 from bestia_env.errors import BestiaError, IllegalActionError, RecordError
 from bestia_env.one_game import OneGame
 from bestia_env.register import ENV_VERSION

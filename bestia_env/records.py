@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestia_env._rows import check_seed
 from bestia_env._watch import DEAL_KEYS, RESULT_KEYS, SESSION_KEYS, Watch, setup_of
-from bestia_env.batch import GameBatch, check_seed
+from bestia_env.batch import GameBatch
 from bestia_env.errors import BestiaError, RecordError
 from bestia_env.registry import family_of, parse_rules
 from bestia_env.session import SessionConfig

@@ -1,4 +1,4 @@
-"""Plays the engine against the second implementation, move by move: ``python -m tests.crosscheck --deals 1000000``.
+"""Plays the engine against the second implementation, move by move: ``python -m tests.crosscheck --deals 1350000``.
 
 Both play the same sessions: same pack orders, same reshuffles, same random legal actions. Compared are, at every
 decision, the actor and the set of legal actions, and for every deal the winners of the tricks, the chips of every kind,

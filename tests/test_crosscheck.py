@@ -8,7 +8,7 @@ import pytest
 
 from tests.crosscheck import any_rules, any_session, compare, presets, tasks
 
-DEALS = 26_000
+DEALS = 28_000
 PARTS = 8
 
 

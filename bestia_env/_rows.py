@@ -1,0 +1,53 @@
+"""Rows of records as bytes, and the argument checks that the drivers share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestia_env.errors import BestiaError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["check_padding", "check_seed", "put_rows", "take_rows"]
+
+
+def check_padding(pad_players: object) -> int | None:
+    """A number of seats to pad to.
+
+    Raises:
+        BestiaError: neither None nor a positive integer.
+    """
+    if pad_players is None or (type(pad_players) is int and pad_players > 0):
+        return pad_players
+    raise BestiaError(f"pad_players={pad_players!r}; allowed is None or a number of seats")
+
+
+def check_seed(seed: object) -> int:
+    """A seed as an int.
+
+    Raises:
+        BestiaError: not an integer from 0 to 2^64 - 1.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+        raise BestiaError(f"seed={seed!r}; allowed are integers from 0 to 2^64 - 1")
+    return int(seed)
+
+
+def _as_bytes(records: NDArray[Any]) -> NDArray[np.uint8]:
+    """Records as rows of bytes on the same memory: NumPy copies structured rows field by field, and bytes at once."""
+    return records.view(np.uint8).reshape(len(records), records.dtype.itemsize)
+
+
+def take_rows(array: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+    """A copy of some rows, of records or of numbers."""
+    if array.dtype.fields is None:
+        return array[rows]
+    return _as_bytes(array)[rows].view(array.dtype).reshape(len(rows))
+
+
+def put_rows(array: NDArray[Any], rows: NDArray[np.int64], records: NDArray[Any]) -> None:
+    """Writes records to some rows."""
+    _as_bytes(array)[rows] = _as_bytes(records)
