@@ -12,7 +12,8 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from bestia_env.batch import GameBatch, take_rows
+from bestia_env._rows import take_rows
+from bestia_env.batch import GameBatch
 from bestia_env.cards import Pack
 from bestia_env.errors import RulesError
 from bestia_env.family import ActionLayout
@@ -238,6 +239,28 @@ def assert_settled(rules: RamsRules, told: dict[str, Any], reward: Sequence[int]
     if pot_before == 0:
         assert not any(score)
     assert max(told["tricks"], default=0) <= rules.hand_size
-    assert sum(told["tricks"]) in (0, rules.hand_size)
     assert {seat for seat, share in enumerate(told["shares"]) if share} <= set(told["participants"])
-    assert {seat for seat, fine in enumerate(told["penalties"]) if fine} <= set(told["participants"])
+
+
+# --- what the seats are told ----------------------------------------------------------------------------------------
+
+
+def everybody(batch: GameBatch) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, seats): every seat of every row."""
+    n = batch.num_players
+    return np.repeat(np.arange(batch.num_games), n), np.tile(np.arange(n), batch.num_games)
+
+
+def views_of_everybody(batch: GameBatch) -> np.ndarray:
+    """(B * n,) Views, all seats of a row together."""
+    rows, seats = everybody(batch)
+    return batch.view(seats, rows)
+
+
+def encoded(batch: GameBatch, views: np.ndarray, pad: int | None = None) -> np.ndarray:
+    """(len(views), F) tensors, of one size for all tables where ``pad`` is the largest."""
+    layout = batch.family.tensor(batch.rules, pad)
+    out = np.full((len(views), layout.size), np.nan, np.float32)
+    parameters = batch.family.parameters(batch.rules, batch.session)
+    batch.family.loops.encode(views, parameters, layout.parameters, out)
+    return out
