@@ -165,6 +165,19 @@ def test_the_turn_up_is_dealt_where_the_table_knows_it_to_be(
         assert abs(lies[place].mean() - share) < 4 * (share * (1 - share) / copies) ** 0.5 + 1e-9
 
 
+def test_cards_that_were_shuffled_back_are_not_with_seats_that_never_drew() -> None:
+    """Seat 1 knows his folded hand: it lies in the new stock or with those who drew, not with seats 4 and 5."""
+    batch = one_game(make("bestia", 10), {"dealer": 0})
+    say(batch, *["pass"] * 3, "knock", "knock", *["pass"] * 5, *["pass"] * 3, *["draw"] * 4)
+    assert batch.states["reshuffles"][0] == 1
+    states = redealt(batch, batch.view(1), copies=3000).states
+    folded = batch.states["first_hand"][0, 1]
+    relative = states["hand"][:, [(seat - 1) % 10 for seat in range(10)]]
+    found = [int(np.bitwise_count(relative[:, seat] & folded).sum()) for seat in range(10)]
+    assert [seat for seat in range(10) if found[seat]] == [6, 7, 8, 9]
+    assert np.bitwise_count(stock_cards(states) & folded).sum() > 1000
+
+
 # --- hidden cards reach no View, whatever they are ------------------------------------------------------------------
 
 

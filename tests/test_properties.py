@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bestia_env._rows import take_rows
 from bestia_env.batch import GameBatch
+from bestia_env.cards import cards_of, mask_of
 from bestia_env.errors import IllegalActionError
 from bestia_env.rams.rules import RamsRules
 from bestia_env.session import SessionConfig
@@ -169,6 +170,29 @@ def test_an_illegal_action_is_refused_with_a_reason_and_changes_nothing(rules: R
             for name in ("seed", "row", "game", "deal", "decision"):
                 assert f"{name}={state[name]}" in message
             assert str(rules) in message
+
+
+@pytest.mark.parametrize("rules", [rules for rules in ONE_EACH if rules.exchange_max], ids=label)
+def test_exactly_the_cards_named_are_laid_off_and_as_many_come(rules: RamsRules) -> None:
+    batch = pool(rules, 12)
+    first, last = batch.layout.first_exchange, batch.layout.first_card
+    rows, actions = np.nonzero(batch.legal()[:, first:last])
+    before, tried = take_rows(batch.states, rows), batch.clone(rows)
+    tried.step(actions + first)
+    same_deal = tried.states["deal"] == before["deal"]
+    assert same_deal.sum() > 50
+    for old, new, action in zip(before[same_deal], tried.states[same_deal], actions[same_deal].tolist(), strict=True):
+        seat, owned = int(old["actor"]), cards_of(old["exchange_cards"])
+        laid = mask_of(card for place, card in enumerate(owned) if action >> place & 1)
+        hand, kept = int(new["hand"][seat]), int(old["exchange_cards"]) & ~laid
+        turned = int(old["exchange_cards"]) & ~int(old["hand"][seat])  # what a dealer picks up
+        assert kept & ~hand == 0
+        assert hand & laid == 0
+        assert len(cards_of(hand)) == rules.hand_size
+        assert int(new["laid"][seat]) == int(old["laid"][seat]) | laid
+        entry = int(new["log_length"]) - 1
+        assert (new["log_seat"][entry], new["log_count"][entry]) == (seat, len(cards_of(laid)))
+        assert len(cards_of(laid)) - len(cards_of(turned)) <= rules.exchange_max
 
 
 @pytest.mark.parametrize("rules", ONE_EACH, ids=label)

@@ -47,9 +47,8 @@ def redeal(v: View, p: Parameters, key: Mask, s: State) -> None:
     _restore_table(v, p, s)
     _restore_tricks(v, p, s)
     _restore_own_cards(v, s)
-    attempt = 0
-    while not _deal_unseen(v, p, fold(key, attempt), s):
-        attempt += 1
+    _deal_unseen(v, p, key, s)
+    _put_turn_up_right(v, p, key, s)
     _restore_memories(v, p, key, s)
     close_decision(s)
     if s.phase < SETTLE:
@@ -242,8 +241,8 @@ def _take_next(s: State, wanted: Int) -> Mask:
 
 
 @jit
-def _deal_unseen(v: View, p: Parameters, key: Mask, s: State) -> bool:
-    """Deals the unseen cards; False if the turn-up fell where the table knows it is not.
+def _deal_unseen(v: View, p: Parameters, key: Mask, s: State) -> None:
+    """Deals the unseen cards.
 
     Places that were filled before any reshuffle come first and take none of the late cards: hands of seats that never
     drew, what a seat laid off the first time, the buco. All arrangements that leaves are equally likely.
@@ -267,20 +266,42 @@ def _deal_unseen(v: View, p: Parameters, key: Mask, s: State) -> bool:
         s.hand[seat] |= _take_next(s, v.held[seat] - count(s.hand[seat]))
         s.buried[seat] |= _take_next(s, v.lying[seat] - count(s.buried[seat]))
         s.discards |= s.buried[seat]
-    return stays or _turn_up_fits(v, p, s)
 
 
 @jit
-def _turn_up_fits(v: View, p: Parameters, s: State) -> bool:
-    """Whether a turn-up that was taken lies where its owner can have it."""
+def _put_turn_up_right(v: View, p: Parameters, key: Mask, s: State) -> None:
+    """A taken turn-up that fell where its owner cannot have it changes places with a card that lies where he can.
+
+    The card is drawn evenly, so all arrangements stay equally likely; a late card stays where it is.
+    """
     where = bit(v.turn_up)
     known = (v.hand | v.buried | s.played) & where != EMPTY
     if v.turn_up_taken == 0 or v.dealer == 0 or known or _cards_laid(v, p, v.dealer) > v.lying[v.dealer]:
-        return True
+        return
     places = s.buried[v.dealer]
     if _times_said(v, v.dealer, SAY_BUCO) == 0:
         places |= s.hand[v.dealer]
-    return places & where != EMPTY
+    free = places & ~v.owned
+    if places & where != EMPTY or free == EMPTY:
+        return
+    card = nth(free, below(fold(key, 64), 0, count(free)))
+    both = where | bit(card)
+    for seat in range(1, p.num_players):
+        s.hand[seat] = _swapped(s.hand[seat], both)
+        s.buried[seat] = _swapped(s.buried[seat], both)
+    s.extra_hand = _swapped(s.extra_hand, both)
+    s.discards = _swapped(s.discards, both)
+    for place in range(s.stock_next, s.stock_end):
+        if s.stock[place] == v.turn_up:
+            s.stock[place] = card
+        elif s.stock[place] == card:
+            s.stock[place] = v.turn_up
+
+
+@jit
+def _swapped(cards: Mask, both: Mask) -> Mask:
+    """A set in which two cards have changed places with the rest."""
+    return cards ^ both if count(cards & both) == 1 else cards
 
 
 @jit
