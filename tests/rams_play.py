@@ -209,7 +209,7 @@ def chips(states: np.ndarray) -> np.ndarray:
 
 
 def assert_decision_is_open(batch: GameBatch) -> np.ndarray:
-    """Whoever acts has a legal action, the seats and the counts are in range; returns the masks."""
+    """Whoever acts has a legal action, seats, hands and counts are as they should be; returns the masks."""
     rules, states, legal = batch.rules, batch.states, batch.legal()
     acting = states["actor"] >= 0
     assert np.array_equal(legal.any(axis=1), acting)
@@ -217,6 +217,9 @@ def assert_decision_is_open(batch: GameBatch) -> np.ndarray:
     assert np.array_equal(acting, states["over"] == 0)
     assert (states["decision"] + acting <= rules.max_log + rules.num_players * rules.hand_size).all()
     assert (states["log_length"] <= rules.max_log).all()
+    playing = (states["phase"] == Phase.PLAY)[:, None] & (states["status"] == Status.IN)
+    laid_down = (states["plays"][:, : rules.hand_size] >= 0).sum(axis=1) + np.bitwise_count(states["hand"])
+    assert (laid_down[playing] == rules.hand_size).all()
     who = states["status"][np.arange(len(states)), states["actor"]]
     assert not np.isin(who[acting], [Status.OUT, Status.AWAY]).any()
     return legal

@@ -242,7 +242,8 @@ def decode(tensor: Any, layout: TensorLayout, rules: RamsRules) -> dict[str, Any
     length = round(said * MAX_LOG)
     codes = np.rint(parts["log"][:length, 0] * SAYINGS).astype(int) - 1
     verbs, seats = np.minimum(codes, SAY_EXCHANGE), np.rint(parts["log"][:length, 1] * MAX_SEATS).astype(int) - 1
-    went_in = [seat for verb, seat in zip(verbs, seats, strict=True) if verb not in (SAY_PASS, SAY_THIRD)]
+    stays = (SAY_PASS, SAY_THIRD) if rules.exchanges_while_declaring else (SAY_PASS, SAY_THIRD, SAY_EXCHANGE)
+    went_in = [seat for verb, seat in zip(verbs, seats, strict=True) if verb not in stays]
     marks = np.rint(parts["marks"]).astype(int)
     money = dict(zip(CHIPS, (chips(value) for value in parts["chips"]), strict=True))
     return {
