@@ -133,6 +133,8 @@ def _clear_deal(s: State, p: Parameters) -> None:
         s.log_seat[entry] = 0
     s.log_length = 0
     s.num_in = 0
+    s.turns_left = 0  # a forced deal begins no round: else its View would tell of the deal before
+    s.circuit = 0
     for trick in range(len(s.plays)):
         s.winners[trick] = NOBODY
         for seat in range(p.num_players):

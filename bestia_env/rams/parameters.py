@@ -56,6 +56,8 @@ def parameters(rules: RamsRules, session: SessionConfig) -> NDArray[Any]:
         record[name] = getattr(rules, name) or 0
     for name, words in CHOICES.items():
         record[name] = words.index(getattr(rules, name))
+    if rules.bidding != "circuits":
+        record["max_circuits"] = 0  # turns are counted in an int8
     pack = rules.cards
     record["num_cards"], record["num_ranks"] = pack.num_cards, pack.num_ranks
     record["suit_of"][0, : pack.num_cards] = np.arange(pack.num_cards) // pack.num_ranks

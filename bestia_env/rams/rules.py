@@ -223,7 +223,8 @@ def _check_values(r: RamsRules) -> None:
     _allowed(r, "hand_size", _whole(r.hand_size, 1, high), f"an integer from 1 to {high}")
     for field, low in (("ante", 0), ("stay_stake", 0)):
         _allowed(r, field, _whole(getattr(r, field), low, 10**9), "a whole number of chips, at most 10^9")
-    _allowed(r, "max_circuits", r.max_circuits is None or _whole(r.max_circuits, 1), "None or a positive integer")
+    circuits = r.max_circuits is None or _whole(r.max_circuits, 1, MAX_LOG)
+    _allowed(r, "max_circuits", circuits, f"None or an integer from 1 to {MAX_LOG}")
     _allowed(
         r, "exchange_max", _whole(r.exchange_max, 0, r.hand_size), f"an integer from 0 to {r.hand_size} (hand_size)"
     )
@@ -235,7 +236,7 @@ def _check_values(r: RamsRules) -> None:
         isinstance(r.principal_penalty, tuple)
         and len(r.principal_penalty) == 2
         and all(
-            isinstance(part, int | Fraction) and 0 <= part <= 10 and Fraction(part).denominator <= 100
+            type(part) in (int, Fraction) and 0 <= part <= 10 and Fraction(part).denominator <= 100
             for part in r.principal_penalty
         )
     )
@@ -307,7 +308,7 @@ def _check_divisibility(r: RamsRules) -> None:
     if r.best_principal_half_ante:
         half = "2 x hand_size, because a principal may ante half"
         checks += [(field, 2 * r.hand_size, half) for field in ("ante", "stay_stake", "penalty_cap")]
-    if any(part.denominator > 1 for part in r.principal_penalty):
+    if r.principal != "none" and any(part.denominator > 1 for part in r.principal_penalty):
         checks.append(("penalty_cap", 2 * r.hand_size, "2 x hand_size, because of the fraction in principal_penalty"))
     for field, step, why in checks:
         value = getattr(r, field)

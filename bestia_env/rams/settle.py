@@ -191,6 +191,14 @@ def clear_settlement(s: State) -> None:
     s.penalties[:] = 0
     s.split[:] = 0
     s.rake = 0
+    s.settled_dealer = 0
+    s.settled_forced = 0
+    s.settled_principal = 0
+    s.settled_tricks[:] = 0
+    s.settled_in[:] = 0
+    s.settled_carry = 0
+    s.settled_pot = 0
+    s.carry_after = 0
 
 
 @jit
