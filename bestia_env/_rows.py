@@ -9,9 +9,34 @@ import numpy as np
 from bestia_env.errors import BestiaError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["check_padding", "check_seed", "put_rows", "take_rows"]
+__all__ = ["check_count", "check_padding", "check_seed", "integers", "put_rows", "take_rows"]
+
+
+def check_count(name: str, value: object) -> int:
+    """A positive integer.
+
+    Raises:
+        BestiaError: naming the argument.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise BestiaError(f"{name}={value!r}; allowed is a positive integer")
+    return int(value)
+
+
+def integers(name: str, values: ArrayLike, most: int) -> NDArray[np.int64]:
+    """Numbers of rows, seats or games; booleans and floats are refused, never read as numbers.
+
+    Raises:
+        BestiaError: naming the argument.
+    """
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu" or (array.size and not (array.min() >= 0 and array.max() <= most)):
+        raise BestiaError(f"{name}={values!r}; allowed are integers from 0 to {most}")
+    return array.astype(np.int64, copy=False)
 
 
 def check_padding(pad_players: object) -> int | None:

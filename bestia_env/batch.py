@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestia_env._rows import check_padding, check_seed, put_rows, take_rows
+from bestia_env._rows import check_count, check_padding, check_seed, integers, put_rows, take_rows
 from bestia_env.errors import BestiaError, IllegalActionError, RecordError
 from bestia_env.family import Rules
 from bestia_env.registry import family_of, make_rules
@@ -68,13 +68,13 @@ class GameBatch:
             rules = make_rules(rules, num_players, **changes)
         elif changes or num_players is not None:
             raise BestiaError(f"num_players, {sorted(changes)}: allowed only with a preset's name, not with rules")
-        if not isinstance(num_games, int | np.integer) or num_games < 1:
-            raise BestiaError(f"num_games={num_games!r}; allowed is a positive integer")
         self.rules = rules
+        if not isinstance(session, SessionConfig | None):
+            raise BestiaError(f"session={session!r}; allowed is a SessionConfig or None")
         self.session = session or SessionConfig()
         self.family = family_of(rules)
         self.layout = self.family.layout(rules)
-        self.num_games = int(num_games)
+        self.num_games = check_count("num_games", num_games)
         self.num_players = rules.num_players
         self.autoreset = autoreset
         self.pad_players = check_padding(pad_players)
@@ -125,15 +125,19 @@ class GameBatch:
         """
         chosen = self._rows(rows)
         deals = [None] * len(chosen) if deals is None else deals
+        if isinstance(deals, str | Mapping) or not isinstance(deals, Sequence):
+            raise RecordError(f"deals={deals!r}; allowed is a list, one deal or None a row")
+        if wrong := [deal for deal in deals if not isinstance(deal, Mapping | None)]:
+            raise RecordError(f"deals: {wrong[0]!r}; allowed are mappings and None")
         if len(deals) != len(chosen):
             raise BestiaError(f"deals: {len(deals)} given for {len(chosen)} rows; allowed is one a row")
         fresh = take_rows(self.states, chosen)
         if games is None:
             fresh["game"] += 1
         else:
-            addresses = np.asarray(games, np.int64)
-            if addresses.shape != (len(chosen), 2) or addresses.min(initial=0) < 0:
-                raise BestiaError(f"games of shape {addresses.shape}; allowed is ({len(chosen)}, 2), none negative")
+            addresses = integers("games", games, 2**63 - 1)
+            if addresses.shape != (len(chosen), 2):
+                raise BestiaError(f"games of shape {addresses.shape}; allowed is ({len(chosen)}, 2)")
             fresh["row"], fresh["game"] = addresses[:, 0], addresses[:, 1]
         for index, deal in enumerate(deals):
             self._address(fresh[index : index + 1], deal or {})
@@ -158,9 +162,11 @@ class GameBatch:
         self.scores[rows] = 0
 
     def _rows(self, rows: ArrayLike | None) -> NDArray[np.int64]:
-        chosen = self._all if rows is None else np.atleast_1d(np.asarray(rows, np.int64))
-        if len(chosen) and not (chosen.min() >= 0 and chosen.max() < self.num_games):
-            raise BestiaError(f"rows={rows!r}; allowed are integers from 0 to {self.num_games - 1}")
+        if rows is None:
+            return self._all
+        chosen = np.atleast_1d(integers("rows", rows, self.num_games - 1))
+        if chosen.ndim > 1:
+            raise BestiaError(f"rows={rows!r}; allowed are integers from 0 to {self.num_games - 1} in one list")
         return chosen
 
     def _address(self, state: NDArray[Any], deal: Mapping[str, Any]) -> None:
@@ -262,9 +268,10 @@ class GameBatch:
         if seats is None:
             who = np.maximum(states["actor"][rows], 0).astype(np.int64)
         else:
-            who = np.broadcast_to(np.asarray(seats, np.int64), rows.shape)
-            if len(who) and not (who.min() >= 0 and who.max() < self.num_players):
-                raise BestiaError(f"seats={seats!r}; allowed are integers from 0 to {self.num_players - 1}")
+            given = integers("seats", seats, self.num_players - 1)
+            if given.shape not in ((), rows.shape):
+                raise BestiaError(f"seats={seats!r}; allowed is one, or one for each of the {len(rows)} rows")
+            who = np.broadcast_to(given, rows.shape)
         views = self._out(out, (len(rows),), self.family.view_dtype)
         self._loops.observe(states, self._parameters, rows, who, views)
         return views
@@ -275,11 +282,16 @@ class GameBatch:
         Raises:
             BestiaError: Views of another table size, or an ``out`` of another shape.
         """
-        if len(views) and not (views["num_players"] == self.num_players).all():
-            raise BestiaError(f"views of {views['num_players'].max()} seats; allowed are those of {self.num_players}")
+        self._check_views(views)
         out = self._out(out, (len(views), self._tensor.size), np.dtype(np.float32))
         self._loops.encode(views, self._parameters, self._tensor.parameters, out)
         return out
+
+    def _check_views(self, views: object) -> None:
+        if not isinstance(views, np.ndarray) or views.dtype != self.family.view_dtype or views.ndim != 1:
+            raise BestiaError(f"views={views!r}; allowed is an array of Views of the {self.family.name} family")
+        if len(views) and not (views["num_players"] == self.num_players).all():
+            raise BestiaError(f"views of {views['num_players'].max()} seats; allowed are those of {self.num_players}")
 
     def keys(self, rows: ArrayLike | None = None, out: NDArray[np.uint64] | None = None) -> NDArray[np.uint64]:
         """(B,) one random key an open decision: a function of deal address, seat and decision number."""
@@ -355,8 +367,7 @@ class GameBatch:
         Raises:
             BestiaError: a row out of range, or fewer than one copy.
         """
-        if copies < 1:
-            raise BestiaError(f"copies={copies!r}; allowed is a positive integer")
+        check_count("copies", copies)
         chosen = np.repeat(self._rows(rows), copies)
         twin = GameBatch.__new__(GameBatch)
         twin.__dict__.update(self.__dict__)
@@ -380,20 +391,28 @@ class GameBatch:
         Raises:
             BestiaError: another number of keys.
         """
-        keys = np.ascontiguousarray(keys, np.uint64)
-        if copies < 1 or keys.shape != (len(views) * copies,):
-            raise BestiaError(f"keys of shape {keys.shape}; allowed is ({len(views)} x {copies},)")
+        check_count("copies", copies)
+        self._check_views(views)
+        keys = np.ascontiguousarray(keys)
+        if keys.dtype != np.uint64 or keys.shape != (len(views) * copies,):
+            raise BestiaError(
+                f"keys of shape {keys.shape}, dtype {keys.dtype}; allowed is ({len(views)} x {copies},), uint64"
+            )
         twin = self.clone(np.zeros(len(keys), np.int64))
         twin.autoreset = False
         twin.states = np.zeros(len(keys), self.family.state_dtype)
         twin._clear_outcome()
-        self._loops.redeal(views, self._parameters, keys, twin.states)
+        if len(keys):
+            self._loops.redeal(views, self._parameters, keys, twin.states)
         return twin
 
     @property
     def tensor_layout(self) -> Any:
         """The :class:`~bestia_env.family.TensorLayout` of ``encode``."""
         return self._tensor
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GameBatch:
+        return self.clone()  # NumPy copies structured rows field by field and leaves garbage between the fields
 
     def __getstate__(self) -> dict[str, Any]:
         kept = (
