@@ -7,7 +7,7 @@ suit: ``Ah``, ``3s``, ``10d`` (rules: rams 1).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bestia_env.errors import RulesError
@@ -36,6 +36,9 @@ class Pack:
     ranks: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        for field in ("suits", "ranks"):
+            if not isinstance(getattr(self, field), Sequence):
+                raise RulesError(f"pack: {field}={getattr(self, field)!r}; allowed are letters and rank texts in order")
         object.__setattr__(self, "ranks", tuple(self.ranks))
         if not self.suits or len(set(self.suits)) != len(self.suits) or not set(self.suits) <= set(SUITS):
             raise RulesError(f"pack: suits={self.suits!r}; allowed are different letters out of {SUITS!r}")

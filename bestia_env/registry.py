@@ -74,6 +74,8 @@ def parse_rules(text: str) -> Rules:
         RulesError: the text cannot be read, or the rules are rejected.
     """
     variant, values = parse_call(text)
+    if "variant" in values:
+        raise RulesError(f"rules text {text!r}: variant is the name before the bracket, not a field")
     return cast("Rules", _presets_with(variant).make(variant, **values))
 
 

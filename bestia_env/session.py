@@ -50,6 +50,8 @@ class SessionConfig:
         self._need("forced", self.forced == "typical" or type(self.forced) is bool, 'True, False or "typical"')
         self._need("dealer", self.dealer is None or _whole(self.dealer, 0, 9), "None or a seat")
         if self.credits is not None and not isinstance(self.credits, int):
+            listed = isinstance(self.credits, Sequence) and not isinstance(self.credits, str)
+            self._need("credits", listed, "whole chips within 2^53, or a list of them")
             object.__setattr__(self, "credits", tuple(self.credits))
         given = (self.credits,) if isinstance(self.credits, int) else self.credits or ()
         self._need("credits", all(_whole(chips, -MAX_CHIPS, MAX_CHIPS) for chips in given), "whole chips within 2^53")
