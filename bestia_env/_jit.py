@@ -24,6 +24,7 @@ cache costs a compilation and nothing else.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import importlib
 import pickle
@@ -120,6 +121,7 @@ def jit_for(family: str, *more_files: str) -> Callable[[F], F]:
         # unchecked, and a missing one crashes the process.
         dispatcher = numba.njit(nogil=True, no_cfunc_wrapper=True)(function)
         _widen_arguments(dispatcher)
+        _spare_collector(dispatcher)
         entry.dispatchers.append(dispatcher)
         plain = cast(FunctionType, function)
         if _is_from(sources, plain):
@@ -148,6 +150,22 @@ def _widen_arguments(dispatcher: Any) -> None:
             return template(tuple(map(widened, args)), {name: widened(value) for name, value in kws.items()})
 
         dispatcher.get_call_template = widened_template
+
+
+def _spare_collector(dispatcher: Any) -> None:
+    """No garbage collection while a function is compiled or loaded: it costs a sixth of the time and frees nothing."""
+    compile_now = dispatcher.compile
+
+    def compile_all(signature: Any) -> Any:
+        if not gc.isenabled():
+            return compile_now(signature)
+        gc.disable()
+        try:
+            return compile_now(signature)
+        finally:
+            gc.enable()
+
+    dispatcher.compile = compile_all
 
 
 def cache_misses(family: str) -> int:

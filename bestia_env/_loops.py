@@ -127,12 +127,12 @@ def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures can
         done: Array,
         truncated: Array,
         ended: Array,
-        autoreset: bool,
-    ) -> None:
-        """Plays one legal action in every row that has an actor.
+    ) -> Int:
+        """Plays one legal action in every row that has an actor; returns how many games ended.
 
         Net chips and scores of the deals that ended with it are written (else zeros), ended games are kept in
-        ``ended``, one after another, and, with ``autoreset``, the next game of the row begins.
+        ``ended``, one after another. Who wants the next games begins them with ``start``: were it done here, the whole
+        dealing would be compiled a second time.
         """
         p = P[0]
         games = 0
@@ -156,8 +156,7 @@ def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures can
                 truncated[row] = s.truncated != 0
                 ended[games] = s
                 games += 1
-                if autoreset:
-                    next_game(s, p)
+        return games
 
     @jit
     def forfeit_one(S: Array, P: Array, row: Int, seat: Int, rewards: Array, scores: Array) -> None:

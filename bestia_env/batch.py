@@ -324,10 +324,13 @@ class GameBatch:
         row = self._loops.first_illegal(self.states, self._parameters, chosen)
         if row >= 0:
             raise IllegalActionError(self.explain_illegal(row, int(chosen[row])))
-        self._loops.step(
-            self.states, self._parameters, chosen, self.rewards, self.scores, self.done, self.truncated, self._ended,
-            self.autoreset,
-        )  # fmt: skip
+        ended = self._loops.step(
+            self.states, self._parameters, chosen, self.rewards, self.scores, self.done, self.truncated, self._ended
+        )
+        if ended and self.autoreset:
+            rows = np.flatnonzero(self.done)
+            self.states["game"][rows] += 1
+            self._loops.start(self.states, self._parameters, rows, False)
 
     def explain_illegal(self, row: int, action: int) -> str:
         """Why an action is not legal in a row: seat, phase, action, what is allowed, and the address."""

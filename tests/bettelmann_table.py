@@ -55,8 +55,11 @@ class Table:
             self.done,
             self.truncated,
             self.last,
-            autoreset,
         )
+        if autoreset:
+            rows = np.flatnonzero(self.done)
+            self.states["game"][rows] += 1
+            LOOPS.start(self.states, self.parameters, rows, False)
 
     def play(self) -> "Table":
         while not self.over:

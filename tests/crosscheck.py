@@ -122,7 +122,7 @@ def engine_games(task: Task) -> tuple[list[list[dict[str, Any]]], np.ndarray, np
         actions[:] = [_any_action(options[row], layout, rng) if options[row] else 0 for row in rows]
         assert loops.first_illegal(S, P, actions) == -1
         before = {name: S[name].tolist() for name in ("deal", "actor", "exchange_cards")}
-        loops.step(S, P, actions, rewards, scores, done, truncated, kept, False)
+        loops.step(S, P, actions, rewards, scores, done, truncated, kept)
         deals = S["deal"].tolist()
         for row in rows:
             if before["actor"][row] >= 0:

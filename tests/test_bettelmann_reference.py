@@ -211,7 +211,9 @@ for rules, steps in games:
     tensor, copies = np.zeros((2, layout.size), np.float32), np.zeros(2, FAMILY.state_dtype)
     for step in range(steps):
         L.random_actions(S, P, actions)
-        L.step(S, P, actions, rewards, scores, done, cut, last, True)
+        if L.step(S, P, actions, rewards, scores, done, cut, last):
+            S["game"] += done
+            L.start(S, P, np.flatnonzero(done), False)
         L.observe(S, P, np.arange(2), np.array([step % n, 0]), V)
         L.encode(V, P, layout.parameters, tensor)
         L.redeal(V, P, np.array([step, 7], np.uint64), copies)

@@ -11,6 +11,9 @@ def _code(field: str, word: str) -> int:
 
 
 DECLARE, SECOND_CHANCE, EXCHANGE, PLAY, SETTLE, OVER = (int(phase) for phase in Phase)
+# Steps that ``advance`` takes without asking anybody, so that no View shows them. A step is a phase and not a call
+# wherever several phases lead to it: compiled code is optimised anew at every call.
+DEALING, STAKES_DUE = -1, -2
 UNSPOKEN, PASSED, IN, THIRD, OUT, AWAY = (int(status) for status in Status)
 SAY_PASS, SAY_KNOCK, SAY_DRAW, SAY_BUCO, SAY_THIRD, SAY_EXCHANGE = (int(verb) for verb in Verb)
 

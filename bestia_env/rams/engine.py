@@ -31,6 +31,7 @@ from bestia_env.rams.bidding import (
 from bestia_env.rams.codes import (
     ALL_ANTE,
     AWAY,
+    DEALING,
     DECLARE,
     EXCHANGE,
     FORCED_AFTER_NO_BESTIA,
@@ -40,6 +41,7 @@ from bestia_env.rams.codes import (
     PLAY,
     SECOND_CHANCE,
     SETTLE,
+    STAKES_DUE,
     TABLE_STAKES,
     UNSPOKEN,
     WHILE_DECLARING,
@@ -95,7 +97,7 @@ def begin(s: State, p: Parameters) -> None:
     s.score_top[:] = 0
     s.score_base = 1
     clear_settlement(s)
-    _begin_deal(s, p)
+    s.phase = DEALING
 
 
 @jit
@@ -108,7 +110,7 @@ def _begin_deal(s: State, p: Parameters) -> None:
         for seat in range(p.num_players):
             if s.status[seat] != AWAY:
                 s.status[seat] = IN
-        _after_bidding(s, p)
+        s.phase = STAKES_DUE
     else:
         s.phase = DECLARE
         begin_round(s, p, eldest(s, p), p.num_players * (p.max_circuits + 1))
@@ -165,7 +167,9 @@ def advance(s: State, p: Parameters) -> Int:
     settled = 0
     while s.phase != OVER:
         close_decision(s)
-        if s.phase == DECLARE:
+        if s.phase == DEALING:
+            _begin_deal(s, p)
+        elif s.phase == DECLARE:
             if open_declare(s, p):
                 break
             close_declare(s, p)
@@ -173,10 +177,12 @@ def advance(s: State, p: Parameters) -> Int:
                 s.phase = SECOND_CHANCE
                 begin_round(s, p, eldest(s, p), p.num_players)
             else:
-                _after_bidding(s, p)
+                s.phase = STAKES_DUE
         elif s.phase == SECOND_CHANCE:
             if open_second_chance(s, p):
                 break
+            s.phase = STAKES_DUE
+        elif s.phase == STAKES_DUE:
             _after_bidding(s, p)
         elif s.phase == EXCHANGE:
             if open_exchange(s, p):
@@ -267,7 +273,7 @@ def _after_deal(s: State, p: Parameters) -> None:
         s.forced = 1 if s.carry == 0 else 0
     s.planned[:, 0] = -1
     shuffle(s, p)
-    _begin_deal(s, p)
+    s.phase = DEALING
 
 
 @jit
