@@ -9,10 +9,9 @@ PYTHON     ?= $(shell for p in $(CANDIDATES); do if $$p -c "$(USABLE)" >/dev/nul
 
 VENV    := .venv
 PY      := $(VENV)/bin/python
-# Which extras of pyproject.toml are installed; `make tournament EXTRAS=lab` does without the checkers.
-EXTRAS  ?= test
-comma   := ,
-STAMP   := $(VENV)/installed-$(subst $(comma),-,$(EXTRAS))
+# The extras of pyproject.toml: playing needs few packages, checking many, among them a trainer's.
+LAB     := $(VENV)/installed-lab
+TEST    := $(VENV)/installed-test
 
 WORKERS ?= 2
 DEALS   ?= 1350000
@@ -23,46 +22,46 @@ DEALS   ?= 1350000
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-setup: $(STAMP) ## make or refresh .venv (the targets below do it by themselves)
+setup: $(TEST) ## make or refresh .venv (the targets below do it by themselves)
 
 # The stamp is written last, so an interrupted installation is taken up again.
-$(STAMP): pyproject.toml constraints.txt bestia_env/_version.py
+$(VENV)/installed-%: pyproject.toml constraints.txt bestia_env/_version.py
 	@$(PY) -c "$(USABLE)" >/dev/null 2>&1 || { \
 	    python="$(PYTHON)"; \
 	    test -n "$$python" || { echo "No Python >= 3.11 with venv on the PATH: make PYTHON=/path/to/python" >&2; exit 1; }; \
 	    echo "making $(VENV) with $$python"; \
 	    "$$python" -m venv --clear $(VENV); }
-	$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
+	$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$*]"
 	@touch $@
 
-tournament: $(STAMP) ## the main job: a first tournament over duplicate deals, into results/first
+tournament: $(LAB) ## the main job: a first tournament over duplicate deals, into results/first
 	$(PY) -m benchmarks.tournament --variant bestia --players 5 --agents random always medium \
 	    --deals 20000 --seed 7 --out results/first
 
 test: lint typecheck warm ## everything that CI runs: lint, types, tests
 	$(PY) -m pytest -n $(WORKERS)
 
-lint: $(STAMP) ## ruff: rules and format
+lint: $(TEST) ## ruff: rules and format
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 
-typecheck: $(STAMP) ## mypy --strict on the library
+typecheck: $(TEST) ## mypy --strict on the library
 	$(PY) -m mypy --strict bestia_env
 
 # Compiles each family once and keeps it on disk, before several test processes would each do it.
-warm: $(STAMP) ## compile every game family
+warm: $(TEST) ## compile every game family
 	$(PY) -m tests.warm
 
-crosscheck: $(STAMP) ## compare the two implementations: DEALS=1350000
+crosscheck: $(TEST) ## compare the two implementations: DEALS=1350000
 	$(PY) -m tests.crosscheck --deals $(DEALS)
 
-throughput: $(STAMP) ## measure decisions per second
+throughput: $(LAB) ## measure decisions per second
 	$(PY) -m benchmarks.throughput
 
-docs-tables: $(STAMP) ## write the generated tables of docs/ anew
+docs-tables: $(TEST) ## write the generated tables of docs/ anew
 	$(PY) -m docs.generate
 
-golden: $(STAMP) ## write the golden files of tests/ anew; read the diff before you keep it
+golden: $(TEST) ## write the golden files of tests/ anew; read the diff before you keep it
 	$(PY) -m tests.golden
 
 clean: ## remove .venv, caches and builds; results/ stays

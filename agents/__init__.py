@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agents.files import file_version, is_file_agent, load_agent
 from agents.thumb import STYLES, ThumbPolicy
 from bestia_env import BestiaError, RandomPolicy
 
@@ -21,11 +22,13 @@ def agent_names() -> tuple[str, ...]:
 
 
 def make_agent(name: str) -> Policy:
-    """An agent, not yet bound to rules.
+    """An agent, not yet bound to rules: one of :func:`agent_names`, a ``.zip`` of SB3, or a folder with a card.
 
     Raises:
-        BestiaError: no agent of that name.
+        BestiaError: no agent of that name, or a file that holds none.
     """
+    if is_file_agent(name):
+        return load_agent(name)
     if name == "random":
         return RandomPolicy()
     return ThumbPolicy(name, STYLES[_known(name)])
@@ -34,13 +37,20 @@ def make_agent(name: str) -> Policy:
 def agent_version(name: str) -> str:
     """The version of an agent: it is raised, by hand, whenever the agent decides differently.
 
+    That of an agent in a file is what its card states and a hash of its files.
+
     Raises:
         BestiaError: no agent of that name.
     """
+    if is_file_agent(name):
+        return file_version(name)
     return RANDOM_VERSION if _known(name) == "random" else ThumbPolicy.version
 
 
 def _known(name: str) -> str:
     if name not in agent_names():
-        raise BestiaError(f"agent {name!r}; allowed are {', '.join(agent_names())}, or module:attribute")
+        raise BestiaError(
+            f"agent {name!r}; allowed are {', '.join(agent_names())}, module:attribute, "
+            "a .zip of SB3, or a folder with a card"
+        )
     return name

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bestia_env import SessionConfig
 
 __all__ = [
+    "BLOCKS",
     "BLOCK_TABLE",
     "MANIFEST",
     "SUMMARY",
@@ -39,7 +40,10 @@ __all__ = [
 ]
 
 MANIFEST = "manifest.json"
-BLOCK_TABLE = "blocks.parquet"
+BLOCKS = "blocks"
+"""The kind of table that every part of a run has."""
+
+BLOCK_TABLE = f"{BLOCKS}.parquet"
 SUMMARY = "summary.json"
 PARTS = "parts"
 
@@ -181,31 +185,52 @@ class RunFolder:
         """Whether the whole block table is there."""
         return (self.path / BLOCK_TABLE).exists()
 
-    def has_part(self, name: str, rows: int) -> bool:
-        """Whether a part was finished; a file that a full disk cut off does not count."""
+    def has_part(self, name: str, kind: str = BLOCKS) -> bool:
+        """Whether a part was finished, judged by its last table; a file that a full disk cut off does not count."""
         try:
-            return bool(pq.read_metadata(self._part(name)).num_rows == rows)
+            pq.read_metadata(self._part(name, kind))
         except (OSError, pa.ArrowInvalid):
             return False
+        return True
 
-    def write_part(self, name: str, table: pa.Table) -> None:
-        """Keeps the blocks of one part."""
-        self._write_table(self._part(name), table)
+    def write_part(self, name: str, tables: Mapping[str, pa.Table]) -> None:
+        """Keeps the tables of one part by kind, in the order given: the last one says that the part is whole."""
+        for kind, table in tables.items():
+            self._write_table(self._part(name, kind), table)
 
-    def finish(self, names: list[str]) -> None:
-        """Puts the parts together, in the order given, and removes them."""
-        if not self.finished:
-            assert self._manifest is not None
-            tables = [pq.read_table(self._part(name)) for name in names]
-            self._write_table(self.path / BLOCK_TABLE, pa.concat_tables(tables).combine_chunks())
+    def read_parts(self, names: Iterable[str], kind: str = BLOCKS) -> list[pa.Table]:
+        """The tables of one kind in some parts, in the order given; parts without that kind have none."""
+        files = [self._part(name, kind) for name in names]
+        return [pq.read_table(file) for file in files if file.exists()]
+
+    def keep_part(self, name: str, kind: str) -> None:
+        """Moves a table of a part to a folder of its kind, where it stays; nothing to do if there is none."""
+        source = self._part(name, kind)
+        if source.exists():
+            (self.path / kind).mkdir(exist_ok=True)
+            os.replace(source, self.path / kind / f"{name}.parquet")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Writes a text file of the run, folders included."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(f"{path.name}.tmp")
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+
+    def finish(self, tables: Mapping[str, pa.Table]) -> None:
+        """Writes the whole tables by kind, the blocks last, and removes the parts."""
+        for kind in sorted(tables, key=lambda kind: kind == BLOCKS):
+            self._write_table(self.path / f"{kind}.parquet", tables[kind].combine_chunks())
         if self._manifest is not None and self._manifest["time"]["finished"] is None:
             self._manifest["time"]["finished"] = _now()
             self._write_json(MANIFEST, self._manifest)
         shutil.rmtree(self.path / PARTS, ignore_errors=True)
 
-    def blocks(self) -> pa.Table:
-        """The block table of a finished run."""
-        return pq.read_table(self.path / BLOCK_TABLE)
+    def table(self, kind: str = BLOCKS) -> pa.Table | None:
+        """A table of a finished run; None if it has none of that kind."""
+        file = self.path / f"{kind}.parquet"
+        return pq.read_table(file) if file.exists() else None
 
     def summary(self) -> dict[str, Any] | None:
         """The summary on disk; None before there is one."""
@@ -221,14 +246,11 @@ class RunFolder:
 
     # --- files ------------------------------------------------------------------------------------------------------
 
-    def _part(self, name: str) -> Path:
-        return self.path / PARTS / f"{name}.parquet"
+    def _part(self, name: str, kind: str) -> Path:
+        return self.path / PARTS / f"{name}.{kind}.parquet"
 
     def _write_json(self, name: str, value: Mapping[str, Any]) -> None:
-        path = self.path / name
-        beside = path.with_name(f"{path.name}.tmp")
-        beside.write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-        os.replace(beside, path)
+        self.write_text(name, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
     def _write_table(self, path: Path, table: pa.Table) -> None:
         beside = path.with_name(f"{path.name}.tmp")

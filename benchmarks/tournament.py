@@ -5,58 +5,70 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations, product
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import pyarrow as pa
 import tyro
 from tqdm import tqdm
 
+from benchmarks import behaviour
+from benchmarks.lineups import MIXED, Table, named_fields
 from benchmarks.options import rules_of, session_of
-from benchmarks.runner import play_blocks
-from benchmarks.statistics import LEVEL, RESAMPLES, Interval, block_intervals
-from benchmarks.store import RunFolder, code_hash, session_values, source_hash
+from benchmarks.statistics import LEVEL, RESAMPLES
+from benchmarks.store import BLOCKS, RunFolder, code_hash, session_values, source_hash
+from benchmarks.summary import report, summarise, summarise_behaviour, summarise_failures, summarise_sessions
+from benchmarks.tasks import Job, Setting
 from benchmarks.workers import run_tasks
 from bestia_env import BestiaError, __version__, make_policy
 from bestia_env._rows import check_seed
 
 if TYPE_CHECKING:
-    from bestia_env import SessionConfig
     from bestia_env.family import Rules
 
 __all__ = ["Config", "Tournament", "main", "play"]
 
 PART_BLOCKS = 2000  # blocks of one table that a killed run may lose
-DESIGN = "hero-in-field 1"
+PART_SESSIONS = 100
+DESIGN = "hero-in-field 2"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """Plays a tournament: one hero against copies of a field, every ordered pair of agents.
+    """Plays a tournament: one hero against copies of a field, every agent in every field.
 
     A block is one deal played in all rotations of the seats, so the hero holds every hand once. All tables play the
-    same deals. Results go to a folder: blocks.parquet (one row a block and table), summary.json (means and intervals),
-    manifest.json (version, revision, rules, session, seed, command). A run that was killed goes on when the same
-    command is given again.
+    same deals. Results go to a folder: blocks.parquet (one row a block and table), behaviour.parquet (what the agents
+    did), summary.json (means and intervals), manifest.json (version, revision, rules, session, seed, command). A run
+    that was killed goes on when the same command is given again.
 
     Printed columns: "hero", "field": who played against whom. "score": the hero's equity score in pots per deal, mean
     over blocks and rotations; zero is what every seat gets among equals. "chips": his net chips per deal. "low" and
     "high": the ends of the 95 % interval to the left of them, by bootstrap over blocks. Differences are "first" minus
-    "second", both against the same field on the same deals; an interval that holds zero decides nothing.
+    "second", both against the same field on the same deals; an interval that holds zero decides nothing. "differ": in
+    how many blocks the two scored differently. "gain": how many times fewer deals the paired blocks need than two runs
+    on deals of their own.
 
     Args:
         variant: name of the game (bestia if neither this nor --rules is given).
         players: seats; the game's default if not given.
         changes: a field of the rules to change, such as penalty_cap=30; may be repeated.
         rules: the game as a text instead, such as "bestia(num_players=5, penalty_cap=30)".
-        agents: who plays: names of agents, or module:attribute.
+        agents: who plays: names of agents, module:attribute, an SB3 model's .zip, or a folder with a card.
+        fields: whom they play against: agents, named fields (thumbs, wild, all), or name=agent,agent,...; every one of
+            the agents if not given.
+        mixed: also tables at which all agents meet.
         deals: blocks of every table.
         seed: of all deals and of the bootstrap.
         carry: chips in the pot before the ante: "typical" (drawn from the game's table), a number, or LOW-HIGH. If not
             given: typical where the game has a table, else 0.
+        sessions: also play so many blocks of whole sessions from an empty pot, for bankroll and ruin.
+        session_deals: deals a session.
+        bankroll: antes a seat brings to a session; who is ever down by them is ruined.
+        timeout: seconds one call of an agent, some thousand decisions, may take. An agent that takes longer, raises or
+            plays illegally forfeits its game; that is counted and told.
+        export_blocks: write the deals (records/) and the decisions (decisions/, Parquet) of so many first blocks.
         out: the folder of the results.
         jobs: processes; the numbers do not depend on it.
     """
@@ -68,92 +80,79 @@ class Config:
     ] = ()
     rules: str | None = None
     agents: tuple[str, ...] = ("random", "always", "medium")
+    fields: tuple[str, ...] = ()
+    mixed: bool = False
     deals: int = 20_000
     seed: int = 7
     carry: str | None = None
+    sessions: int = 0
+    session_deals: int = 50
+    bankroll: int = 100
+    timeout: float = 600.0
+    export_blocks: int = 0
     out: Path = Path("results/first")
     jobs: int = 1
 
 
 @dataclass(frozen=True)
 class Tournament:
-    """What is played: hero-in-field tables of every ordered pair of agents.
+    """What is played: every agent as hero in every field, and mixed tables.
 
-    Agents are in alphabetical order here and in every file, so that the order in which they are given changes nothing.
+    Agents and fields are in alphabetical order here and in every file, so that the order in which they are given
+    changes nothing.
     """
 
-    rules: Rules
-    session: SessionConfig
-    seed: int
+    setting: Setting
     agents: tuple[str, ...]
+    fields: dict[str, tuple[str, ...]]
     deals: int
+    mixed: bool = False
+    sessions: int = 0
+    tables: tuple[Table, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        tables = [Table(hero, name, members) for hero in self.agents for name, members in self.fields.items()]
+        if self.mixed:
+            tables.append(Table(None, MIXED, self.agents))
+        object.__setattr__(self, "tables", tuple(tables))
 
     @property
-    def tables(self) -> list[tuple[str, str]]:
-        """(hero, field) of every table."""
-        return list(product(self.agents, self.agents))
+    def rules(self) -> Rules:
+        """The game."""
+        return self.setting.rules
 
-    def tasks(self) -> Iterator[tuple[str, Task]]:
-        """Every part: its name on disk and what it plays."""
-        for number, (hero, field) in enumerate(self.tables):
-            for first in range(0, self.deals, PART_BLOCKS):
-                blocks = range(first, min(first + PART_BLOCKS, self.deals))
-                yield f"{number:04d}-{first:09d}", Task(self, hero, field, blocks)
+    def jobs(self) -> Iterator[Job]:
+        """Every part: deals, then sessions."""
+        for kind, blocks, size in (("", self.deals, PART_BLOCKS), ("s", self.sessions, PART_SESSIONS)):
+            for number, table in enumerate(self.tables):
+                for first in range(0, blocks, size):
+                    name = f"{kind}{number:04d}-{first:09d}"
+                    yield Job(self.setting, table, range(first, min(first + size, blocks)), name, bool(kind))
 
     def identity(self) -> dict[str, Any]:
-        """What decides the numbers."""
-        return {
+        """What decides the numbers and files."""
+        it = self.setting
+        everybody = sorted({*self.agents, *(member for members in self.fields.values() for member in members)})
+        told: dict[str, Any] = {
             "design": DESIGN,
             "version": __version__,
             "code": code_hash(),
             "rules": self.rules.full_text(),
-            "session": session_values(self.session),
-            "seed": self.seed,
+            "session": session_values(it.session),
+            "seed": it.seed,
             "blocks": self.deals,
             "rotations": self.rules.num_players,
-            "agents": {name: _version_of(name, self.rules) for name in self.agents},
+            "agents": {name: _version_of(name, self.rules) for name in everybody},
+            "heroes": self.agents,
+            "fields": self.fields,
+            "mixed": self.mixed,
+            "timeout": it.timeout,
+            "exported_blocks": it.export_blocks,
             "intervals": {"method": "BCa bootstrap over blocks", "level": LEVEL, "resamples": RESAMPLES},
         }
-
-
-@dataclass(frozen=True)
-class Task:
-    """Some blocks of one table."""
-
-    tournament: Tournament
-    hero: str
-    field: str
-    blocks: range
-
-    @property
-    def games(self) -> int:
-        """Deals it plays."""
-        return len(self.blocks) * self.tournament.rules.num_players
-
-    def play(self) -> pa.Table:
-        """The hero's results, one row a block; score and chips are sums over the rotations."""
-        it = self.tournament
-        n = it.rules.num_players
-        results = play_blocks(it.rules, it.session, it.seed, self.blocks, (self.hero, *[self.field] * (n - 1)))
-        top, base = results.score_top[:, :, 0].sum(axis=1), results.score_base
-        if self.hero == self.field and top.any() and not getattr(it.rules, "rake_bp", 0):
-            raise BestiaError(
-                f"agent {self.hero!r} does not score 0 against itself in block {results.blocks[top != 0][0]}; "
-                "allowed are agents whose decisions depend on View and key alone"
-            )
-        count = len(self.blocks)
-        return pa.table(
-            {
-                "hero": pa.array([self.hero] * count),
-                "field": pa.array([self.field] * count),
-                "block": pa.array(results.blocks),
-                "rotations": pa.array(np.full(count, n, np.int8)),
-                "score_top": pa.array(top),
-                "score_base": pa.array(base),
-                "score": pa.array(top / (base * n)),
-                "chips": pa.array(results.chips[:, :, 0].sum(axis=1)),
-            }
-        )
+        if self.sessions:
+            told["sessions"] = {"blocks": self.sessions, "deals": it.session_deals, "bankroll_chips": it.bankroll}
+        return told
 
 
 def _version_of(name: str, rules: Rules) -> str:
@@ -180,12 +179,26 @@ def tournament_of(config: Config) -> tuple[Tournament, str]:
     """
     rules = rules_of(config.variant, config.players, config.changes, config.rules)
     session, note = session_of(rules, config.carry)
-    for option, least in (("deals", 2), ("jobs", 1)):
-        if getattr(config, option) < least:
-            raise BestiaError(f"--{option} {getattr(config, option)}; allowed are integers from {least}")
     if not config.agents or len(set(config.agents)) != len(config.agents):
         raise BestiaError(f"--agents {' '.join(config.agents)}; allowed are one or more names, each once")
-    return Tournament(rules, session, check_seed(config.seed), tuple(sorted(config.agents)), config.deals), note
+    fewest = 2 * len(config.agents) if config.mixed else 2  # so that everybody meets two mixed tables or more
+    for option, least in (
+        ("deals", fewest), ("jobs", 1), ("sessions", 0), ("session_deals", 1), ("bankroll", 1), ("export_blocks", 0),
+    ):  # fmt: skip
+        if getattr(config, option) < least:
+            word = option.replace("_", "-")
+            raise BestiaError(f"--{word} {getattr(config, option)}; allowed are integers from {least}")
+    if config.sessions == 1:
+        raise BestiaError("--sessions 1; allowed are 0, or integers from 2")
+    if not config.timeout > 0:
+        raise BestiaError(f"--timeout {config.timeout}; allowed are seconds above 0")
+    agents = tuple(sorted(config.agents))
+    setting = Setting(
+        rules, session, check_seed(config.seed), config.timeout, config.export_blocks, config.session_deals,
+        config.bankroll * max(getattr(rules, "ante", 1), 1),
+    )  # fmt: skip
+    fields = dict(named_fields(config.fields, agents))
+    return Tournament(setting, agents, fields, config.deals, config.mixed, config.sessions), note
 
 
 # --- playing ----------------------------------------------------------------------------------------------------------
@@ -198,90 +211,49 @@ def play(tournament: Tournament, folder: RunFolder, command: str, jobs: int = 1)
     """
     folder.begin(command)
     if not folder.finished:
-        tasks = dict(tournament.tasks())
-        missing = {name: task for name, task in tasks.items() if not folder.has_part(name, len(task.blocks))}
-        total = sum(task.games for task in tasks.values())
-        done = total - sum(task.games for task in missing.values())
+        parts = {job.name: job for job in tournament.jobs()}
+        missing = {name: job for name, job in parts.items() if not folder.has_part(name, job.kind)}
+        total = sum(job.deals for job in parts.values())
+        done = total - sum(job.deals for job in missing.values())
         with tqdm(total=total, initial=done, unit="deal", unit_scale=True, desc="playing", mininterval=0.5) as bar:
-            for name, table in run_tasks(Task.play, missing, jobs):
-                folder.write_part(name, table)
-                bar.update(missing[name].games)
-        folder.finish(list(tasks))
+            for name, tables in run_tasks(Job.play, missing, jobs):
+                folder.write_part(name, tables)
+                bar.update(missing[name].deals)
+        _put_together(folder, list(parts))
     else:
-        folder.finish([])
+        folder.finish({})
     summary = folder.summary()
     if summary is None:
-        summary = summarise(tournament, folder.blocks())
+        summary = _summary(tournament, folder)
         folder.write_summary(summary)
     return summary
 
 
-def summarise(tournament: Tournament, blocks: pa.Table) -> dict[str, Any]:
-    """Means and intervals of every table and of every difference between two heroes in the same field."""
-    tables, agents, n = tournament.tables, tournament.agents, tournament.rules.num_players
-    shape = (len(tables), tournament.deals)
-    score = dict(zip(tables, blocks["score"].to_numpy().reshape(shape), strict=True))
-    chips = dict(zip(tables, (blocks["chips"].to_numpy() / n).reshape(shape), strict=True))
-    pairs = [(field, first, second) for field in agents for first, second in combinations(agents, 2)]
-    columns = [quantity[table] for table in tables for quantity in (score, chips)]
-    columns += [
-        quantity[first, field] - quantity[second, field]
-        for field, first, second in pairs
-        for quantity in (score, chips)
-    ]
-    intervals = iter(block_intervals(np.stack(columns, axis=1), tournament.seed))
-
-    def both() -> dict[str, Any]:
-        return {"score": next(intervals)._asdict(), "chips": next(intervals)._asdict()}
-
-    return {
-        "units": {"score": "pots per deal", "chips": "chips per deal"},
-        "tables": [{"hero": hero, "field": field, **both()} for hero, field in tables],
-        "differences": [{"field": field, "first": first, "second": second, **both()} for field, first, second in pairs],
-    }
+def _put_together(folder: RunFolder, names: list[str]) -> None:
+    """The whole tables out of the parts; exports stay apart, one file a part."""
+    for name in names:
+        for records in folder.read_parts([name], "records"):
+            for record in records.to_pylist():
+                folder.write_text(f"records/{record['path']}", record["text"])
+        folder.keep_part(name, "decisions")
+    failures = [table for table in folder.read_parts(names, "failures") if len(table)]
+    tables = {"behaviour": behaviour.total(folder.read_parts(names, "behaviour"))}
+    if failures:
+        tables["failures"] = pa.concat_tables(failures)
+    if sessions := folder.read_parts(names, "sessions"):
+        tables["sessions"] = pa.concat_tables(sessions)
+    folder.finish(tables | {BLOCKS: pa.concat_tables(folder.read_parts(names))})
 
 
-# --- telling ----------------------------------------------------------------------------------------------------------
-
-
-def report(summary: dict[str, Any], order: Sequence[str]) -> str:
-    """The summary as a text, agents in the order of the command line."""
-
-    def place(row: dict[str, Any]) -> list[int]:
-        return [order.index(row[key]) for key in ("field", "hero", "first", "second") if key in row]
-
-    width = max(5, *map(len, order))
-    lines = [f"{'field':{width}}  {'hero':{2 * width + 3}} {_header()}"]
-    for row in sorted(summary["tables"], key=place):
-        lines.append(f"{row['field']:{width}}  {row['hero']:{2 * width + 3}} {_numbers(row)}")
-    if summary["differences"]:
-        lines += ["", f"{'field':{width}}  {'first − second':{2 * width + 3}} {_header()}"]
-    for row in sorted(summary["differences"], key=place):
-        first, second, sign = row["first"], row["second"], 1
-        if order.index(first) > order.index(second):
-            first, second, sign = second, first, -1
-        pair = f"{first} − {second}"
-        lines.append(f"{row['field']:{width}}  {pair:{2 * width + 3}} {_numbers(row, sign)}")
-    return "\n".join(lines)
-
-
-def _header() -> str:
-    return "".join(f"{title:>10}" for title in ("score", "low", "high", "chips", "low", "high"))
-
-
-def _numbers(row: dict[str, Any], sign: int = 1) -> str:
-    texts = []
-    for quantity, digits in (("score", 4), ("chips", 2)):
-        interval = Interval(**row[quantity])
-        ends = (interval.low, interval.high) if sign > 0 else (-interval.high, -interval.low)
-        texts += [_number(value, digits) for value in (sign * interval.mean, *ends)]
-    return "".join(f"{text:>10}" for text in texts)
-
-
-def _number(value: float, digits: int) -> str:
-    if value == 0:
-        return "0"
-    return f"{value:+z.{digits}f}" if abs(value) < 1e6 else f"{value:+.3g}"
+def _summary(tournament: Tournament, folder: RunFolder) -> dict[str, Any]:
+    n, seed = tournament.rules.num_players, tournament.setting.seed
+    blocks, done, sessions = (folder.table(kind) for kind in (BLOCKS, "behaviour", "sessions"))
+    summary = summarise(blocks, n, seed)
+    summary["behaviour"] = summarise_behaviour(done)
+    summary["failures"] = summarise_failures(folder.table("failures"))
+    if sessions is not None:
+        summary["sessions"] = summarise_sessions(sessions, seed)
+    return summary
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -293,7 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tournament, note = tournament_of(config)
         folder = RunFolder(config.out, tournament.identity())
         print(f"{tournament.rules} · {tournament.deals:,} blocks of {tournament.rules.num_players} rotations a table")
-        print(f"seed {tournament.seed} · {note}", flush=True)
+        print(f"seed {tournament.setting.seed} · {note}", flush=True)
         summary = play(tournament, folder, command, config.jobs)
     except BestiaError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -301,7 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"stopped; the same command goes on from {config.out}", file=sys.stderr)
         return 130
-    print(f"\n{report(summary, config.agents)}\n\nresults in {config.out}")
+    print(f"\n{report(summary, (*config.agents, *tournament.fields))}\n\nresults in {config.out}")
     return 0
 
 

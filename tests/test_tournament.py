@@ -27,7 +27,7 @@ from benchmarks.tournament import main
 from bestia_env import BestiaError, GameBatch, SessionConfig, make_policy, make_rules
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = {"blocks.parquet", "manifest.json", "summary.json"}
+FILES = {"behaviour.parquet", "blocks.parquet", "manifest.json", "summary.json"}
 
 
 def words(out, **options):
@@ -267,11 +267,11 @@ def test_damaged_parts_are_played_again(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(store.RunFolder, "finish", lambda self, names: (_ for _ in ()).throw(KeyboardInterrupt))
         assert main(words(out)) == 130
-    parts = sorted((out / "parts").glob("*.parquet"))
+    parts = sorted((out / "parts").glob("*.blocks.parquet"))
     assert len(parts) == 27
     parts[3].write_bytes(parts[3].read_bytes()[:100])
     parts[5].unlink()
-    (out / "parts" / "0000-000000000.parquet.tmp").write_bytes(b"half a fi")
+    (out / "parts" / "0000-000000000.blocks.parquet.tmp").write_bytes(b"half a fi")
     assert numbers(run(out)) == numbers(whole)
 
 

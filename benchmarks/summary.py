@@ -1,0 +1,307 @@
+"""From block tables to means, intervals and differences, and how they are printed."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from benchmarks.behaviour import KEYS
+from benchmarks.lineups import MIXED
+from benchmarks.statistics import Interval, block_intervals
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+__all__ = ["Results", "report", "summarise", "summarise_behaviour", "summarise_failures", "summarise_sessions"]
+
+
+class Results:
+    """The block table by hero and field.
+
+    Args:
+        blocks: the block table, or that of sessions.
+    """
+
+    def __init__(self, blocks: pa.Table) -> None:
+        self._blocks = blocks
+        pairs = blocks.select(["field", "hero"]).group_by(["field", "hero"]).aggregate([]).to_pylist()
+        self.tables = sorted((row["hero"], row["field"]) for row in pairs)
+        self._rows: dict[tuple[str, str], pa.Table] = {}
+
+    def rows(self, hero: str, field: str) -> pa.Table:
+        """The rows of one table, by block."""
+        if (hero, field) not in self._rows:
+            chosen = pc.and_(pc.equal(self._blocks["hero"], hero), pc.equal(self._blocks["field"], field))
+            self._rows[hero, field] = self._blocks.filter(chosen)
+        return self._rows[hero, field]
+
+    def column(self, table: tuple[str, str], name: str) -> NDArray[Any]:
+        """A column of one table: (B,) by block."""
+        return np.asarray(self.rows(*table)[name])
+
+    def per_deal(self, table: tuple[str, str], name: str) -> NDArray[np.float64]:
+        """A sum over rotations and seats, per deal and seat: (B,) by block."""
+        plays = self.column(table, "rotations").astype(np.float64) * self.column(table, "seats")
+        return np.asarray(self.column(table, name) / plays)
+
+    def pairs(self) -> list[tuple[str, str, str]]:
+        """(field, first, second): two heroes of the same field that played two blocks or more in common."""
+        fields = sorted({field for _, field in self.tables})
+        heroes = {field: sorted(hero for hero, other in self.tables if other == field) for field in fields}
+        pairs = [(field, *pair) for field in fields for pair in combinations(heroes[field], 2)]
+        return [pair for pair in pairs if pair[0] != MIXED or len(self.differences(*pair)[0]) > 1]
+
+    def differences(self, field: str, first: str, second: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Score and chips of one hero minus those of another, (K,) by block they both played."""
+        one, two = (first, field), (second, field)
+        _, ones, twos = np.intersect1d(self.column(one, "block"), self.column(two, "block"), return_indices=True)
+        score = self.column(one, "score")[ones] - self.column(two, "score")[twos]
+        return score, self.per_deal(one, "chips")[ones] - self.per_deal(two, "chips")[twos]
+
+
+def summarise(blocks: pa.Table, num_players: int, seed: int) -> dict[str, Any]:
+    """Means and intervals of every table and of every difference between two heroes in the same field."""
+    results = Results(blocks)
+    pairs = results.pairs()
+    columns = [
+        quantity
+        for table in results.tables
+        for quantity in (results.column(table, "score"), results.per_deal(table, "chips"))
+    ]
+    differences = [results.differences(*pair) for pair in pairs]
+    columns += [quantity for both in differences for quantity in both]
+    intervals = iter(_intervals(columns, seed))
+
+    def both() -> dict[str, Any]:
+        return {name: interval._asdict() for name, interval in zip(("score", "chips"), intervals, strict=False)}
+
+    tables = [{"hero": hero, "field": field} | both() for hero, field in results.tables]
+    compared = [
+        {"field": field, "first": first, "second": second}
+        | both()
+        | {"differ": _share(score != 0), "gain": _gain(results, (field, first, second), score, num_players)}
+        for (field, first, second), (score, _) in zip(pairs, differences, strict=True)
+    ]
+    return {
+        "units": {"score": "pots per deal", "chips": "chips per deal"},
+        "tables": tables,
+        "differences": compared,
+        "invaders": _invaders(tables, results, num_players),
+    }
+
+
+def _intervals(columns: Sequence[NDArray[np.float64]], seed: int) -> list[Interval]:
+    """Intervals of columns; those of equal length, mostly all, are resampled together."""
+    found: dict[int, Interval] = {}
+    for length in {len(column) for column in columns}:
+        places = [place for place, column in enumerate(columns) if len(column) == length]
+        together = block_intervals(np.stack([columns[place] for place in places], axis=1), seed)
+        found |= dict(zip(places, together, strict=True))
+    return [found[place] for place in range(len(columns))]
+
+
+def _share(flags: NDArray[np.bool_]) -> float:
+    return float(flags.mean()) if len(flags) else 0.0
+
+
+def _gain(
+    results: Results, pair: tuple[str, str, str], difference: NDArray[np.float64], num_players: int
+) -> float | None:
+    """How many times fewer deals the paired blocks need than two independent runs without rotation.
+
+    The variance of the difference of two agents on independent single deals, over that of the paired block difference
+    per deal played; None for a mixed table, or where the two never differ.
+    """
+    field, *heroes = pair
+    paired = float(difference.var()) * num_players
+    if field == MIXED or not paired:
+        return None
+    apart = 0.0
+    for hero in heroes:
+        square, mean = (results.column((hero, field), name).mean() for name in ("score_square", "score"))
+        apart += float(square) - float(mean) ** 2
+    return apart / paired
+
+
+def _invaders(tables: Sequence[Mapping[str, Any]], results: Results, num_players: int) -> list[dict[str, Any]]:
+    """For every field of one agent, whether an agent that comes alone gains against it.
+
+    n - 1 residents and one invader are the same tables as a hero in a field, seen from the other side.
+    """
+    heroes = {table["hero"] for table in tables}
+    told = []
+    for field in sorted({table["field"] for table in tables} & heroes):
+        invaders = [table for table in tables if table["field"] == field and table["hero"] != field]
+        if not invaders:
+            continue
+        best = max(invaders, key=lambda table: table["score"]["mean"])
+        verdict = "undecided"
+        if any(table["score"]["low"] > 0 for table in invaders):
+            verdict = "invaded"
+        elif all(table["score"]["high"] < 0 for table in invaders):
+            verdict = "held"
+        others = results.column((best["hero"], field), "other_chips") / (num_players * (num_players - 1))
+        told.append(
+            {
+                "residents": field,
+                "best_invader": best["hero"],
+                "score": best["score"],
+                "residents_chips": float(others.mean()),
+                "verdict": verdict,
+            }
+        )
+    return told
+
+
+def summarise_sessions(sessions: pa.Table, seed: int) -> list[dict[str, Any]]:
+    """Chips a session and the share of sessions in which the purse was emptied, with intervals over blocks."""
+    results = Results(sessions)
+    columns = [results.per_deal(table, name) for table in results.tables for name in ("chips", "ruined")]
+    intervals = iter(_intervals(columns, seed))
+    return [
+        {
+            "hero": hero,
+            "field": field,
+            "chips": next(intervals)._asdict(),
+            "median_chips": float(np.median(results.per_deal((hero, field), "chips"))),
+            "ruined": next(intervals)._asdict(),
+            "truncated": int(results.column((hero, field), "truncated").sum()),
+        }
+        for hero, field in results.tables
+    ]
+
+
+def summarise_behaviour(behaviour: pa.Table) -> list[dict[str, Any]]:
+    """Rates by table and agent, all positions together: of verbs per decision of that kind, of the rest per deal."""
+    counted = [name for name in behaviour.column_names if name not in KEYS]
+    sums = behaviour.group_by(["field", "hero", "agent"]).aggregate([(name, "sum") for name in counted])
+    told = []
+    for row in sums.sort_by([(key, "ascending") for key in ("field", "hero", "agent")]).to_pylist():
+        deals = max(row["deals_sum"], 1)
+        rates = {name: row[f"{name}_sum"] / deals for name in counted if name not in ("deals", "play")}
+        told.append({key: row[key] for key in ("field", "hero", "agent")} | {"deals": row["deals_sum"]} | rates)
+    return told
+
+
+def summarise_failures(failures: pa.Table | None) -> list[dict[str, Any]]:
+    """Failures by agent: how many decisions of each kind, and the first of them."""
+    if failures is None or not len(failures):
+        return []
+    kinds = [name for name in failures.column_names if name not in ("part", "agent", "first")]
+    told: dict[str, dict[str, Any]] = {}
+    for row in failures.to_pylist():
+        entry = told.setdefault(row["agent"], {"agent": row["agent"], "first": row["first"], **dict.fromkeys(kinds, 0)})
+        for kind in kinds:
+            entry[kind] += row[kind]
+    return [told[agent] for agent in sorted(told)]
+
+
+_ENDS = ("score", "low", "high")
+
+
+# --- telling ----------------------------------------------------------------------------------------------------------
+
+
+def report(summary: Mapping[str, Any], order: Sequence[str]) -> str:
+    """The summary as a text, agents in the order of the command line."""
+
+    def place(row: Mapping[str, Any]) -> list[Any]:
+        keys = [row[key] for key in ("field", "residents", "hero", "agent", "first", "second") if key in row]
+        return [(order.index(name), "") if name in order else (len(order), name) for name in keys]
+
+    names = [row[key] for row in summary["tables"] for key in ("hero", "field")]
+    width = max(5, *map(len, names))
+    lines = [f"{'field':{width}}  {'hero':{2 * width + 3}} {_header()}"]
+    for row in sorted(summary["tables"], key=place):
+        lines.append(f"{row['field']:{width}}  {row['hero']:{2 * width + 3}} {_numbers(row)}")
+    if summary["differences"]:
+        lines += ["", f"{'field':{width}}  {'first − second':{2 * width + 3}} {_header()}{'differ':>8}{'gain':>7}"]
+    for row in sorted(summary["differences"], key=place):
+        first, second, sign = row["first"], row["second"], 1
+        if place({"hero": first}) > place({"hero": second}):
+            first, second, sign = second, first, -1
+        pair = f"{first} − {second}"
+        gain = "-" if row["gain"] is None else f"{row['gain']:.1f}"
+        lines.append(
+            f"{row['field']:{width}}  {pair:{2 * width + 3}} {_numbers(row, sign)}{row['differ']:>8.1%}{gain:>7}"
+        )
+    lines += _told_invaders(sorted(summary["invaders"], key=place), width)
+    lines += _told_behaviour(sorted(summary.get("behaviour", ()), key=place), width)
+    lines += _told_sessions(sorted(summary.get("sessions", ()), key=place), width)
+    lines += _told_failures(summary.get("failures", ()))
+    return "\n".join(lines)
+
+
+def _told_invaders(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+    if not rows:
+        return []
+    lines = [
+        "",
+        f"{'residents':{max(width, 9)}}  {'best invader':{max(width, 12)}}{'score':>10}{'low':>10}{'high':>10}",
+    ]
+    for row in rows:
+        score = "".join(f"{_number(row['score'][end], 4):>10}" for end in ("mean", "low", "high"))
+        lines.append(
+            f"{row['residents']:{max(width, 9)}}  {row['best_invader']:{max(width, 12)}}{score}  {row['verdict']}"
+        )
+    return lines
+
+
+def _told_behaviour(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+    own = [row for row in rows if row["hero"] in (row["agent"], MIXED)]
+    if not own:
+        return []
+    rates = [name for name in own[0] if name not in ("field", "hero", "agent", "deals", "failed")]
+    lines = ["", f"{'field':{width}}  {'per deal':{width}}{''.join(f'{name:>11}' for name in rates)}"]
+    for row in own:
+        lines.append(
+            f"{row['field']:{width}}  {row['agent']:{width}}" + "".join(f"{row[name]:>11.3f}" for name in rates)
+        )
+    return lines
+
+
+def _told_sessions(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+    if not rows:
+        return []
+    titles = "".join(f"{title:>10}" for title in ("chips", "low", "high", "median", "ruined", "low", "high"))
+    lines = ["", f"{'field':{width}}  {'a session':{width}}{titles}"]
+    for row in rows:
+        texts = [_number(row["chips"][end], 1) for end in ("mean", "low", "high")]
+        texts.append(_number(row["median_chips"], 1))
+        texts += [f"{row['ruined'][end]:.1%}" for end in ("mean", "low", "high")]
+        cut = f"  {row['truncated']} cut short: the pot outgrew 2^53 chips" if row["truncated"] else ""
+        lines.append(f"{row['field']:{width}}  {row['hero']:{width}}" + "".join(f"{text:>10}" for text in texts) + cut)
+    return lines
+
+
+def _told_failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = [""] if rows else []
+    for row in rows:
+        counts = ", ".join(f"{row[kind]:,} {kind.replace('_', ' ')}" for kind in row if kind not in ("agent", "first"))
+        lines.append(f"FAILED: {row['agent']} forfeited its game at decisions that {counts}; first: {row['first']}")
+    return lines
+
+
+def _header() -> str:
+    return "".join(f"{title:>10}" for title in ("score", "low", "high", "chips", "low", "high"))
+
+
+def _numbers(row: Mapping[str, Any], sign: int = 1) -> str:
+    texts = []
+    for quantity, digits in (("score", 4), ("chips", 2)):
+        interval = Interval(**row[quantity])
+        ends = (interval.low, interval.high) if sign > 0 else (-interval.high, -interval.low)
+        texts += [_number(value, digits) for value in (sign * interval.mean, *ends)]
+    return "".join(f"{text:>10}" for text in texts)
+
+
+def _number(value: float, digits: int) -> str:
+    if value == 0:
+        return "0"
+    return f"{value:+z.{digits}f}" if abs(value) < 1e6 else f"{value:+.3g}"
