@@ -10,12 +10,14 @@ from scipy.special import ndtr, ndtri
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["LEVEL", "RESAMPLES", "Interval", "block_intervals"]
+__all__ = ["LEVEL", "RESAMPLES", "Interval", "block_intervals", "resampled_means"]
 
 RESAMPLES = 2000
 LEVEL = 0.95
 
-_WEIGHTS_AT_ONCE = 4_000_000  # numbers of one matrix of resampled blocks, 32 MB
+_ROWS_AT_ONCE = 40  # resamples of one matrix of resampled blocks
+_WEIGHTS_AT_ONCE = 4_000_000  # its numbers, 32 MB
+_PRODUCTS_AT_ONCE = 250_000  # OpenBLAS starts threads above 2^18, which on a busy machine cost far more than they save
 _STREAM = 0xB0075  # apart from the deals, which share the seed
 
 
@@ -48,7 +50,7 @@ def block_intervals(values: ArrayLike, seed: int) -> list[Interval]:
     if table.ndim != 2 or len(table) < 2:
         raise ValueError(f"values of shape {table.shape}; allowed are two or more blocks and one column a quantity")
     means = table.mean(axis=0)
-    resampled = _resampled_means(table, seed)
+    resampled = resampled_means(table, seed)
     deviations = table - means
     squares = (deviations**2).sum(axis=0)
     intervals = []
@@ -64,23 +66,27 @@ def block_intervals(values: ArrayLike, seed: int) -> list[Interval]:
     return intervals
 
 
-def _resampled_means(table: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """(RESAMPLES, K) means of as many blocks, drawn with replacement."""
-    size = len(table)
+def resampled_means(table: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """(RESAMPLES, K) means of as many blocks as ``table`` (B, K) has, drawn with replacement."""
+    size, columns = table.shape
     generator = np.random.default_rng([seed, _STREAM])
-    step = max(1, _WEIGHTS_AT_ONCE // size)
-    means = np.empty((RESAMPLES, table.shape[1]))
+    step = min(_ROWS_AT_ONCE, max(1, _WEIGHTS_AT_ONCE // size))
+    piece = max(16, _PRODUCTS_AT_ONCE // (step * columns))
+    sums = np.zeros((RESAMPLES, columns))
     for first in range(0, RESAMPLES, step):
-        count = min(step, RESAMPLES - first)
-        drawn = generator.integers(0, size, (count, size)) + size * np.arange(count)[:, None]
-        weights = np.bincount(drawn.ravel(), minlength=count * size).reshape(count, size)
-        means[first : first + count] = weights @ table / size
-    return means
+        weights = np.empty((min(step, RESAMPLES - first), size))  # floats: integers would be multiplied without BLAS
+        for row in weights:
+            row[:] = np.bincount(generator.integers(0, size, size), minlength=size)
+        for block in range(0, size, piece):
+            sums[first : first + step] += weights[:, block : block + piece] @ table[block : block + piece]
+    return sums / size
 
 
 def _bca_levels(resampled: NDArray[np.float64], mean: float, acceleration: float) -> NDArray[Any]:
     """The two levels at which the resampled means are read off."""
-    below = ((resampled < mean).sum() + (resampled <= mean).sum()) / (2 * len(resampled))
+    # means that are equal but for the order of their sums are equal: else rounding would decide
+    tiny = 1e-9 * np.std(resampled)
+    below = ((resampled < mean - tiny).sum() + (resampled <= mean + tiny).sum()) / (2 * len(resampled))
     bias = ndtri(np.clip(below, 0.5 / len(resampled), 1 - 0.5 / len(resampled)))
     shifted = bias + ndtri([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     levels: NDArray[Any] = ndtr(bias + shifted / (1 - acceleration * shifted))
