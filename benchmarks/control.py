@@ -47,7 +47,7 @@ def deal_covariates(
         (B, K) hands above the expected number. Every column has expected value 0.
 
     Raises:
-        BestiaError: a game without trumps, or a deal in which some seat is dealt no cards.
+        BestiaError: a game without trumps, or no blocks.
     """
     if not hasattr(rules, "turn_up_owner"):
         raise BestiaError(f"rules of {rules.variant}; allowed are games of the Rams group, which have trumps")
@@ -114,8 +114,6 @@ def _classes(rules: Rules, session: SessionConfig, seed: int, blocks: NDArray[np
     states = GameBatch(rules, len(blocks), seed=seed, session=session, autoreset=False, rows=blocks).states
     seats = (states["dealer"].astype(np.int64)[:, None] + 1 + np.arange(n)) % n
     hands = np.take_along_axis(states["first_hand"], seats, axis=1)
-    if not hands.all():
-        raise BestiaError(f"session {session}; allowed are sessions in which every seat is dealt cards")
     first = states["trump"].astype(np.uint64)[:, None] * np.uint64(ranks)  # the id of the lowest trump
     trumps = hands >> first & np.uint64((1 << ranks) - 1)
     count = np.minimum(np.bitwise_count(trumps), MOST_TRUMPS).astype(np.int64)
