@@ -1,8 +1,8 @@
 """One deal after another: what begins, what is asked, what an action does (rules: rams 2).
 
-All functions work on one state record ``s`` and one parameter record ``p``. ``prepare``, ``shuffle`` and ``begin`` set
-up a game (a deal chosen by hand takes the place of ``shuffle``) and ``apply`` plays one legal action; after each of
-them ``advance`` moves on until a seat must decide or the game is over. It leaves the open decision in the record
+All functions work on one state record ``s`` and one parameter record ``p``. Once a game is prepared (``session.py``)
+and its cards are shuffled or chosen by hand, ``begin`` begins it and ``apply`` plays one legal action; after each of
+the two ``advance`` moves on until a seat must decide or the game is over. It leaves the open decision in the record
 (``may``, ``exchange_…``, ``may_play``), so legality is worked out once a decision. The batch loops make that call,
 because compiled code is optimised anew in every function that contains it.
 """
@@ -29,63 +29,31 @@ from bestia_env.rams.bidding import (
     seats_with,
 )
 from bestia_env.rams.codes import (
-    ALL_ANTE,
     AWAY,
     DEALING,
     DECLARE,
     EXCHANGE,
-    FORCED_AFTER_NO_BESTIA,
-    FORCED_ON_BARE_ANTE,
     IN,
     OVER,
     PLAY,
     SECOND_CHANCE,
     SETTLE,
     STAKES_DUE,
-    TABLE_STAKES,
     UNSPOKEN,
     WHILE_DECLARING,
 )
+from bestia_env.rams.session import after_deal, end_game
 from bestia_env.rams.settle import clear_settlement, collect_antes, collect_stakes, settle
 from bestia_env.rams.settle import forfeit as book_forfeit
-from bestia_env.rams.state import NOBODY, TABLE_SIZE, Parameters, State
-from bestia_env.rams.stock import deal_cards, next_seat, shuffle
+from bestia_env.rams.state import NOBODY, Parameters, State
+from bestia_env.rams.stock import deal_cards, next_seat
 from bestia_env.rams.tricks import open_play, play_card, start_play
-from bestia_env.rng import FIRST_DEALER, START_CARRY, START_TYPICAL, below, deal_key
-from bestia_env.session import MAX_CHIPS
+from bestia_env.rng import below
 
 jit = jit_for("rams")
 
 
 # --- a game begins --------------------------------------------------------------------------------------------------
-
-
-@jit
-def prepare(s: State, p: Parameters) -> None:
-    """The session before its first deal: dealer, carry, forced or not, credits (rules: rams 2.5)."""
-    s.deal = 0
-    s.dealer = p.dealer
-    if p.dealer < 0:
-        s.dealer = below(deal_key(s.key, 0, FIRST_DEALER), 0, p.num_players)
-    s.carry = p.carry_low
-    s.forced = p.forced_first
-    if p.carry_count > 1:
-        s.carry += p.carry_step * below(deal_key(s.key, 0, START_CARRY), 0, p.carry_count)
-    if p.carry_typical != 0 or p.forced_typical != 0:
-        entry = below(deal_key(s.key, 0, START_TYPICAL), 0, TABLE_SIZE)
-        if p.carry_typical != 0:
-            s.carry = p.table_carry[entry]
-        if p.forced_typical != 0:
-            s.forced = p.table_forced[entry]
-    if p.forced_deal == FORCED_ON_BARE_ANTE:
-        s.forced = 1 if s.carry == 0 else 0
-    s.half_ante = NOBODY
-    s.without_bestia = 0
-    s.rake_taken = 0
-    for seat in range(p.num_players):
-        s.credits[seat] = p.credits[seat]
-        s.entitled[seat] = 1
-    s.planned[:, 0] = -1
 
 
 @jit
@@ -195,7 +163,7 @@ def advance(s: State, p: Parameters) -> Int:
         else:
             settle(s, p)
             settled += 1
-            _after_deal(s, p)
+            after_deal(s, p)
     return settled
 
 
@@ -238,88 +206,6 @@ def _begin_tricks(s: State, p: Parameters) -> None:
     start_play(s, p, leader)
 
 
-# --- after a deal ---------------------------------------------------------------------------------------------------
-
-
-@jit
-def _after_deal(s: State, p: Parameters) -> None:
-    """The next deal begins, or the session ends (rules: rams 2.5)."""
-    played = s.deal + 1
-    if played >= p.num_deals:
-        if p.play_on == 0:
-            _end(s)
-            return
-        if s.carry < p.divisor or played >= p.num_deals + 3 * p.num_players:
-            _split_pot(s, p)
-            _end(s)
-            return
-    if _entitle(s, p) < 2:
-        _split_pot(s, p)
-        _end(s)
-        return
-    ante_payers = p.num_players if p.ante_payer == ALL_ANTE else 1
-    if p.pot_growth * (s.carry + ante_payers * p.ante + p.num_players * p.stay_stake) > MAX_CHIPS:
-        s.truncated = 1
-        _end(s)
-        return
-    s.deal = played
-    s.dealer = next_seat(s.dealer, p)
-    while s.entitled[s.dealer] == 0:
-        s.dealer = next_seat(s.dealer, p)
-    s.forced = 0
-    if p.forced_deal == FORCED_AFTER_NO_BESTIA:
-        s.forced = s.without_bestia
-    elif p.forced_deal == FORCED_ON_BARE_ANTE:
-        s.forced = 1 if s.carry == 0 else 0
-    s.planned[:, 0] = -1
-    shuffle(s, p)
-    s.phase = DEALING
-
-
-@jit
-def _entitle(s: State, p: Parameters) -> Int:
-    """Who may win the next pot: everybody once it is empty; with table stakes nobody without chips (rules: rams 5)."""
-    seats = 0
-    for seat in range(p.num_players):
-        may = s.carry == 0 or s.entitled[seat] != 0
-        broke = p.stakes == TABLE_STAKES and s.credits[seat] <= 0
-        s.entitled[seat] = 1 if may and not broke else 0
-        seats += s.entitled[seat]
-    return seats
-
-
-@jit
-def _split_pot(s: State, p: Parameters) -> None:
-    """What lies in the pot when a session ends is split equally, odd chips to the seats after the last dealer.
-
-    It goes to the seats still entitled; if all were eliminated at once, to all that were in the deal.
-    """
-    sharing = 0
-    for seat in range(p.num_players):
-        sharing += s.entitled[seat]
-    if sharing == 0:
-        for seat in range(p.num_players):
-            s.entitled[seat] = 1 if s.status[seat] != AWAY else 0
-            sharing += s.entitled[seat]
-    odd = s.carry % sharing
-    after: Int = s.dealer
-    for _ in range(p.num_players):
-        after = next_seat(after, p)
-        if s.entitled[after] != 0:
-            s.split[after] = s.carry // sharing + (1 if odd > 0 else 0)
-            odd -= 1
-            s.credits[after] += s.split[after]
-            s.net[after] += s.split[after]
-    s.carry = 0
-
-
-@jit
-def _end(s: State) -> None:
-    s.phase = OVER
-    s.over = 1
-    s.actor = NOBODY
-
-
 # --- actions --------------------------------------------------------------------------------------------------------
 
 
@@ -348,7 +234,7 @@ def forfeit(s: State, p: Parameters, seat: Int) -> None:
     """The game ends because ``seat`` acted illegally: booked as bestia, nobody else gains or pays (design 7)."""
     book_forfeit(s, p, seat)
     close_decision(s)
-    _end(s)
+    end_game(s)
 
 
 @jit
