@@ -193,9 +193,13 @@ class Rules(Protocol):
 
 
 class Family(Protocol):
-    """A family of games: everything the drivers know of it."""
+    """A family of games: everything the drivers know of it.
+
+    ``phases`` are the names of the values that the state's ``phase`` takes, in order.
+    """
 
     name: str
+    phases: tuple[str, ...]
     state_dtype: np.dtype[Any]
     view_dtype: np.dtype[Any]
     reward_dtype: np.dtype[Any]
@@ -249,4 +253,5 @@ class Family(Protocol):
         """The latest deal that ended: tricks, shares, penalties, pot, carry, score; a new dict at every call."""
 
     def sides(self, rules: Any) -> tuple[tuple[int, ...], ...]:
-        """Seats that share a reward, one tuple a side: what partnership games will need."""
+        """Seats that share a reward, one tuple a side; every seat is alone unless a family says otherwise."""
+        return tuple((seat,) for seat in range(rules.num_players))

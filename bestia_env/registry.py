@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from bestia_env.bettelmann import variants as bettelmann
+from bestia_env.bettelmann.rules import BettelmannRules
 from bestia_env.errors import RulesError
-from bestia_env.rams import variants as rams
+from bestia_env.presets import PresetRules, Variant
+from bestia_env.rams.rules import RamsRules
 from bestia_env.rules_text import parse_call
 
 if TYPE_CHECKING:
@@ -15,24 +16,30 @@ if TYPE_CHECKING:
 
 __all__ = ["default_players", "family_of", "make_rules", "parse_rules", "player_range", "variants"]
 
-# A family: where its presets are, and the module whose FAMILY drives it (imported when a game is first played, because
-# it loads the compiler). The family's own name is accepted as a preset without limits.
-_FAMILIES: dict[str, tuple[Any, str]] = {
-    "rams": (rams, "bestia_env.rams.game"),
-    "bettelmann": (bettelmann, "bestia_env.bettelmann.game"),
-}
+# A family: the class of its rules, and the module whose FAMILY drives it (imported when a game is first played, because
+# it loads the compiler).
+_FAMILIES: tuple[tuple[type[PresetRules], str], ...] = (
+    (RamsRules, "bestia_env.rams.game"),
+    (BettelmannRules, "bestia_env.bettelmann.game"),
+)
 
 
 def variants() -> tuple[str, ...]:
     """The name of every preset."""
-    return tuple(name for presets, _ in _FAMILIES.values() for name in presets.VARIANTS)
+    return tuple(name for rules, _ in _FAMILIES for name, row in rules.presets().items() if row.listed)
 
 
-def _presets_with(variant: str) -> Any:
-    for family, (presets, _) in _FAMILIES.items():
-        if variant in presets.VARIANTS or variant == family:
-            return presets
+def _rules_with(variant: str) -> type[PresetRules]:
+    for rules, _ in _FAMILIES:
+        if variant in rules.presets():
+            return rules
     raise RulesError(f"variant={variant!r}; allowed are {', '.join(variants())}")
+
+
+def _listed(variant: str) -> Variant:
+    if variant not in variants():
+        raise RulesError(f"variant={variant!r}; allowed are {', '.join(variants())}")
+    return _rules_with(variant).presets()[variant]
 
 
 def player_range(variant: str) -> tuple[int, int]:
@@ -41,11 +48,7 @@ def player_range(variant: str) -> tuple[int, int]:
     Raises:
         RulesError: no such preset.
     """
-    presets = _presets_with(variant)
-    if variant not in presets.VARIANTS:
-        raise RulesError(f"variant={variant!r}; allowed are {', '.join(variants())}")
-    low, high = presets.VARIANTS[variant].players
-    return low, high
+    return _listed(variant).players
 
 
 def default_players(variant: str) -> int:
@@ -54,8 +57,7 @@ def default_players(variant: str) -> int:
     Raises:
         RulesError: no such preset.
     """
-    player_range(variant)
-    return int(_presets_with(variant).VARIANTS[variant].default_players)
+    return _listed(variant).default_players
 
 
 def make_rules(variant: str, num_players: int | None = None, **changes: Any) -> Rules:
@@ -64,7 +66,7 @@ def make_rules(variant: str, num_players: int | None = None, **changes: Any) -> 
     Raises:
         RulesError: unknown preset or field, a table size the preset does not allow, or values the rules reject.
     """
-    return cast("Rules", _presets_with(variant).make(variant, num_players, **changes))
+    return _rules_with(variant).make(variant, num_players, **changes)
 
 
 def parse_rules(text: str) -> Rules:
@@ -76,12 +78,12 @@ def parse_rules(text: str) -> Rules:
     variant, values = parse_call(text)
     if "variant" in values:
         raise RulesError(f"rules text {text!r}: variant is the name before the bracket, not a field")
-    return cast("Rules", _presets_with(variant).make(variant, **values))
+    return _rules_with(variant).make(variant, **values)  # type: ignore[arg-type]  # checked by make
 
 
 def family_of(rules: Rules) -> Family:
     """The family that plays these rules; the first call of a process loads its compiled code."""
-    for _, (presets, module) in _FAMILIES.items():
-        if isinstance(rules, presets.RULES):
+    for rules_class, module in _FAMILIES:
+        if isinstance(rules, rules_class):
             return cast("Family", import_module(module).FAMILY)
     raise RulesError(f"rules={rules!r}; allowed are rules made by make_rules or parse_rules")

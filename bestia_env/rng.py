@@ -1,8 +1,8 @@
 """Randomness by address: every random number is a function of where it is used, never of what was drawn before.
 
-An address is (seed, row, game, deal, purpose, index); ``stream`` folds the first five into one key (``game_key`` and
-``deal_key`` are its two halves) and ``draw`` gives the index-th number of that key. All are the SplitMix64 output
-function applied to a counter (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+An address is (seed, row, game, deal, purpose, index); ``game_key`` and ``deal_key`` fold the first five into one key,
+and ``draw`` gives the index-th number of that key. All are the SplitMix64 output function applied to a counter (Steele,
+Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 """
 
 from __future__ import annotations
@@ -59,20 +59,14 @@ def deal_key(game: Mask, deal: Int, purpose: Int) -> Mask:
 
 
 @jit
-def stream(seed: Mask, row: Int, game: Int, deal: Int, purpose: Int) -> Mask:
-    """The key of all numbers of one purpose in one deal, from its full address."""
-    return deal_key(game_key(seed, row, game), deal, purpose)
-
-
-@jit
 def draw(key: Mask, index: Int) -> Mask:
-    """The ``index``-th 64-bit number of a stream."""
+    """The ``index``-th 64-bit number of a key."""
     return mix(key + np.uint64(index) * _GOLDEN)
 
 
 @jit
 def below(key: Mask, index: Int, bound: Int) -> Int:
-    """The ``index``-th number of a stream as an integer in [0, bound), bound < 2**31.
+    """The ``index``-th number of a key as an integer in [0, bound), bound < 2**31.
 
     Multiply and shift of the upper 32 bits: the bias is below bound / 2**32, i.e. under 2e-8 for a pack of cards.
     """

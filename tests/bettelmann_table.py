@@ -7,7 +7,7 @@ import numpy as np
 from bestia_env.bettelmann.game import FAMILY
 from bestia_env.bettelmann.rules import BettelmannRules
 from bestia_env.bettelmann.state import RING, STATE, VIEW
-from bestia_env.bettelmann.variants import make
+from bestia_env.registry import make_rules as make
 from bestia_env.session import SessionConfig
 
 __all__ = ["LOOPS", "Table", "played"]

@@ -26,8 +26,9 @@ from bestia_env.family import ActionLayout
 from bestia_env.rams.game import FAMILY
 from bestia_env.rams.rules import RamsRules
 from bestia_env.rams.stock import shuffle
-from bestia_env.rams.variants import VARIANTS, make
-from bestia_env.rng import RESHUFFLE, draw, fold, game_key, stream
+from bestia_env.rams.variants import VARIANTS
+from bestia_env.registry import make_rules as make
+from bestia_env.rng import RESHUFFLE, deal_key, draw, fold, game_key
 from bestia_env.session import SessionConfig
 from tests.reference.rams import ReferenceDeal, ReferenceSession
 from tests.reference.rams_random import random_rules
@@ -223,7 +224,8 @@ def _compare_game(
         return [pack.text(card) for card in scratch["stock"][0, : pack.num_cards]]
 
     def reshuffle(deal: int, cards: set[str], number: int) -> list[str]:
-        key = np.uint64(fold(np.uint64(stream(np.uint64(task.seed), row, 0, deal, RESHUFFLE)), number))
+        game = np.uint64(game_key(np.uint64(task.seed), row, 0))
+        key = np.uint64(fold(np.uint64(deal_key(game, deal, RESHUFFLE)), number))
         return sorted(cards, key=lambda card: int(draw(key, pack.card(card))))
 
     def choose(deal: ReferenceDeal, index: int) -> str:

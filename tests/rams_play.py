@@ -19,7 +19,8 @@ from bestia_env.errors import RulesError
 from bestia_env.family import ActionLayout
 from bestia_env.rams.rules import CHOICES, RamsRules
 from bestia_env.rams.state import Phase, Status
-from bestia_env.rams.variants import VARIANTS, make
+from bestia_env.rams.variants import VARIANTS
+from bestia_env.registry import make_rules as make
 from bestia_env.session import SessionConfig
 
 ALL = [make(name, n) for name, row in VARIANTS.items() for n in range(row.players[0], row.players[1] + 1)]

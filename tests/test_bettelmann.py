@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bestia_env.bettelmann.game import FAMILY
-from bestia_env.bettelmann.variants import make
+from bestia_env.registry import make_rules as make
 from tests.bettelmann_table import LOOPS, Table, played
 
 

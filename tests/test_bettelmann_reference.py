@@ -18,8 +18,9 @@ from bestia_env._jit import jit_for
 from bestia_env.bettelmann import engine
 from bestia_env.bettelmann.rules import BettelmannRules
 from bestia_env.bettelmann.state import Result
-from bestia_env.bettelmann.variants import VARIANTS, make
+from bestia_env.bettelmann.variants import VARIANTS
 from bestia_env.cards import Pack
+from bestia_env.registry import make_rules as make
 from bestia_env.rng import game_key
 from tests.bettelmann_table import LOOPS, Table
 from tests.reference.bettelmann import ReferenceGame
@@ -189,7 +190,8 @@ NO_JIT = """
 import hashlib, numpy as np
 from bestia_env.cards import Pack
 from bestia_env.bettelmann.game import FAMILY
-from bestia_env.bettelmann.variants import VARIANTS, make
+from bestia_env.bettelmann.variants import VARIANTS
+from bestia_env.registry import make_rules as make
 from bestia_env.session import SessionConfig
 L, digest = FAMILY.loops, hashlib.sha256()
 np.seterr(over="ignore")  # the random numbers wrap on purpose

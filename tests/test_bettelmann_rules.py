@@ -7,9 +7,10 @@ import pytest
 
 from bestia_env.bettelmann.game import FAMILY
 from bestia_env.bettelmann.state import STATE
-from bestia_env.bettelmann.variants import VARIANTS, make
+from bestia_env.bettelmann.variants import VARIANTS
 from bestia_env.errors import RecordError, RulesError
 from bestia_env.registry import family_of, parse_rules
+from bestia_env.registry import make_rules as make
 from bestia_env.session import SessionConfig
 from tests.bettelmann_table import LOOPS, Table
 

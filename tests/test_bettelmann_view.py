@@ -8,8 +8,8 @@ import pytest
 
 from bestia_env.bettelmann.game import FAMILY
 from bestia_env.bettelmann.state import STATE, VIEW
-from bestia_env.bettelmann.variants import make
 from bestia_env.cards import Pack
+from bestia_env.registry import make_rules as make
 from tests.bettelmann_table import LOOPS, Table
 from tests.reference.bettelmann import ReferenceGame
 

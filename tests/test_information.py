@@ -16,7 +16,7 @@ from bestia_env.cards import cards_of
 from bestia_env.errors import IllegalActionError
 from bestia_env.rams.rules import RamsRules
 from bestia_env.rams.state import Phase
-from bestia_env.rams.variants import make
+from bestia_env.registry import make_rules as make
 from tests.rams_play import (
     ALL,
     DRAWN,

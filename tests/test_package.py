@@ -30,7 +30,7 @@ HEAVY = {"numba", "llvmlite", "torch", "pygame", "gymnasium", "pettingzoo", "pya
 """Packages that cost more to import than a user who asks for the list of games should wait."""
 
 FAMILIES = {"rams", "bettelmann"}
-FAMILY_MAY_IMPORT = {"_bits", "_jit", "_loops", "cards", "errors", "family", "rng", "rules_text", "session"}
+FAMILY_MAY_IMPORT = {"_bits", "_jit", "_loops", "cards", "errors", "family", "presets", "rng", "session"}
 """Modules of the library that a family folder may import, besides its own: rules and compiled code, no environment."""
 
 

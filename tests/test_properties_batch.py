@@ -12,7 +12,7 @@ from bestia_env.batch import GameBatch
 from bestia_env.errors import BestiaError, IllegalActionError, RecordError
 from bestia_env.rams.rules import RamsRules
 from bestia_env.rams.state import Phase
-from bestia_env.rams.variants import make
+from bestia_env.registry import make_rules as make
 from bestia_env.session import SessionConfig
 from tests.rams_play import (
     ONE_EACH,

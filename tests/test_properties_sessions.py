@@ -15,7 +15,8 @@ from bestia_env.batch import GameBatch
 from bestia_env.errors import RulesError
 from bestia_env.rams.rules import RamsRules
 from bestia_env.rams.state import Phase, Status
-from bestia_env.rams.variants import VARIANTS, make
+from bestia_env.rams.variants import VARIANTS
+from bestia_env.registry import make_rules as make
 from bestia_env.session import SessionConfig
 from tests.rams_play import ALL, ONE_EACH, chips, label, varied_actions
 

@@ -18,7 +18,7 @@ from bestia_env.cards import PACKS, Pack
 from bestia_env.errors import RulesError
 from bestia_env.rams.rules import RamsRules
 from bestia_env.rams.state import STATE, VIEW
-from bestia_env.rams.variants import VARIANTS, make
+from bestia_env.rams.variants import VARIANTS
 from bestia_env.registry import default_players, family_of, make_rules, parse_rules, player_range, variants
 from tests.rams_play import ALL, DRAWN, NUMBERS, VALUES, changed_rules, label
 from tests.reference.rams_presets import PRESETS, preset
@@ -139,8 +139,8 @@ def test_a_preset_has_the_values_of_the_second_implementation(rules: RamsRules) 
 def test_an_alias_is_the_same_game_field_for_field(alias: str, name: str) -> None:
     assert player_range(alias) == player_range(name)
     for n in range(player_range(name)[0], player_range(name)[1] + 1):
-        assert make(alias, n).values() == make(name, n).values()
-        assert make(alias, n) != make(name, n)  # but it keeps its name
+        assert make_rules(alias, n).values() == make_rules(name, n).values()
+        assert make_rules(alias, n) != make_rules(name, n)  # but it keeps its name
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -189,7 +189,7 @@ def test_any_rules_read_back(rules: RamsRules, other: RamsRules) -> None:
     assert hash(parse_rules(str(rules))) == hash(rules)
     labelled = rules.values() | {"num_players": other.num_players}
     try:
-        named = make(other.variant, **labelled)
+        named = make_rules(other.variant, **labelled)
     except RulesError:
         return
     assert parse_rules(str(named)) == named
@@ -202,7 +202,7 @@ def test_the_text_tells_exactly_what_was_changed(rules: RamsRules, field: str, f
     value = factor * 2 * rules.hand_size * 2
     if rules.stakes == "table" and field == "stay_stake":
         return
-    changed = make(rules.variant, rules.num_players, **{field: value})
+    changed = make_rules(rules.variant, rules.num_players, **{field: value})
     expected = f"{rules.variant}(num_players={rules.num_players}, {field}={value})"
     assert str(changed) == (str(rules) if getattr(rules, field) == value else expected)
     assert rules != changed or getattr(rules, field) == value

@@ -16,7 +16,8 @@ import numpy as np
 
 from bestia_env.batch import GameBatch
 from bestia_env.rams.rules import RamsRules
-from bestia_env.rams.variants import VARIANTS, make
+from bestia_env.rams.variants import VARIANTS
+from bestia_env.registry import make_rules as make
 from bestia_env.session import SessionConfig
 from tests.rams_play import encoded, random_deal, varied_actions, varied_session
 

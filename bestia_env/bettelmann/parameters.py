@@ -15,9 +15,14 @@ from bestia_env.session import SessionConfig
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LAYOUT", "parameters"]
+__all__ = ["action_layout", "parameters"]
 
-LAYOUT = ActionLayout(verbs=("lay",))
+_LAYOUT = ActionLayout(verbs=("lay",))
+
+
+def action_layout(rules: BettelmannRules) -> ActionLayout:
+    """Laying the top card is the only action."""
+    return _LAYOUT
 
 
 def parameters(rules: BettelmannRules, session: SessionConfig) -> NDArray[Any]:

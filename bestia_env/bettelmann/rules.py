@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from bestia_env.cards import Pack, pack_named, plain_pack
+from bestia_env.bettelmann.variants import VARIANTS
+from bestia_env.cards import Pack, plain_pack
 from bestia_env.errors import RulesError
-from bestia_env.rules_text import format_call
+from bestia_env.presets import PresetRules, Variant, check_kinds, require, whole
 
 __all__ = ["CHOICES", "MAX_CAP", "MAX_PENALTY", "MAX_PLAYERS", "BettelmannRules"]
 
@@ -25,7 +26,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BettelmannRules:
+class BettelmannRules(PresetRules):
     """How a game of Bettelmann is played; one deal is one game. Counts are cards laid.
 
     Every field is one row of the table in rules: bettelmann 3.6; the defaults are the game of the source. A preset is
@@ -63,49 +64,26 @@ class BettelmannRules:
     hard_cap: int = 100_000
 
     def __post_init__(self) -> None:
-        for field, words in CHOICES.items():
-            _allowed(self, field, getattr(self, field) in words, f"one of {', '.join(words)}")
-        _allowed(self, "detect_cycle", type(self.detect_cycle) is bool, "True or False")
-        _allowed(self, "num_players", _whole(self.num_players, 2, MAX_PLAYERS), f"an integer from 2 to {MAX_PLAYERS}")
-        _allowed(self, "pack", isinstance(self.pack, str | Pack), "a pack's name or a Pack")
+        low, high = self.table_sizes
+        if not whole(self.num_players, low, high):
+            raise RulesError(f"num_players={self.num_players!r}; {self.variant} allows {low} to {high}")
+        check_kinds(self, CHOICES)
         enough = self.cards.num_cards >= self.num_players
-        _allowed(self, "pack", enough, f"a pack of at least {self.num_players} cards (num_players)")
+        require(self, "pack", enough, f"a pack of at least {self.num_players} cards (num_players)")
         object.__setattr__(self, "pack", plain_pack(self.pack))
         object.__setattr__(self, "penalties", _penalties(self.penalties, self.cards))
-        _allowed(self, "hard_cap", _whole(self.hard_cap, 1, MAX_CAP), f"an integer from 1 to {MAX_CAP}")
-        limited = self.limit_cards is None or _whole(self.limit_cards, 1, self.hard_cap)
-        _allowed(self, "limit_cards", limited, f"None or an integer from 1 to {self.hard_cap} (hard_cap)")
+        require(self, "hard_cap", whole(self.hard_cap, 1, MAX_CAP), f"an integer from 1 to {MAX_CAP}")
+        limited = self.limit_cards is None or whole(self.limit_cards, 1, self.hard_cap)
+        require(self, "limit_cards", limited, f"None or an integer from 1 to {self.hard_cap} (hard_cap)")
         if not self.detect_cycle:
             warnings.warn(
                 f"detect_cycle=False: an endless game lasts until hard_cap={self.hard_cap} cards", stacklevel=3
             )
 
-    @property
-    def cards(self) -> Pack:
-        """The pack of cards."""
-        return self.pack if isinstance(self.pack, Pack) else pack_named(self.pack)
-
-    def values(self) -> dict[str, object]:
-        """Every field but the label, by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "variant"}
-
-    def full_text(self) -> str:
-        """The rules with every field spelled out, as deal records keep them."""
-        return format_call(self.variant, self.values())
-
-    def __str__(self) -> str:
-        from bestia_env.bettelmann.variants import differences
-
-        return format_call(self.variant, differences(self))
-
-
-def _allowed(rules: BettelmannRules, field: str, ok: bool, allowed: str) -> None:
-    if not ok:
-        raise RulesError(f"{field}={getattr(rules, field)!r}; allowed is {allowed}")
-
-
-def _whole(value: object, low: int, high: int) -> bool:
-    return type(value) is int and low <= value <= high
+    @classmethod
+    def presets(cls) -> Mapping[str, Variant]:
+        """The documented forms of the game."""
+        return VARIANTS
 
 
 def _penalties(given: object, pack: Pack) -> tuple[tuple[str, int], ...]:
@@ -118,7 +96,7 @@ def _penalties(given: object, pack: Pack) -> tuple[tuple[str, int], ...]:
     for rank, cards in values:
         if rank not in pack.ranks or ranks.count(rank) > 1:
             raise RulesError(f"penalties: rank {rank!r} in {given!r}; allowed, once each, are {' '.join(pack.ranks)}")
-        if not _whole(cards, 1, MAX_PENALTY):
+        if not whole(cards, 1, MAX_PENALTY):
             raise RulesError(f"penalties: {rank}={cards!r}; allowed is an integer from 1 to {MAX_PENALTY}")
     return tuple(sorted(values, key=lambda pair: (pair[1], -pack.ranks.index(pair[0]))))
 

@@ -34,14 +34,14 @@ Encoder: TypeAlias = Any  # one record of ENCODER
 ENCODER = record_dtype([(name, "i8") for name in [*MEANINGS, "ranks", "length"]])
 
 
-def tensor_layout(rules: BettelmannRules, max_players: int, pad_players: int | None) -> TensorLayout:
-    """The layout for a game: sizes follow the table, or the largest table when padded.
+def tensor_layout(rules: BettelmannRules, pad_players: int | None = None) -> TensorLayout:
+    """The layout for a game: sizes follow the table, or when padded the preset's largest table, up to ``pad_players``.
 
     Padded tensors lay cards on a grid of 4 suits by 13 ranks, top ranks aligned, so that packs of different size share
     their places.
     """
     n = rules.num_players
-    seats = n if pad_players is None else max(n, min(pad_players, max_players))
+    seats = n if pad_players is None else max(n, min(pad_players, rules.table_sizes[1]))
     suits = len(rules.cards.suits) if pad_players is None else 4
     ranks = rules.cards.num_ranks if pad_players is None else 13
     shapes: dict[str, tuple[int, ...]] = {

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, lcm
 
-from bestia_env.cards import Pack, pack_named, plain_pack
+from bestia_env.cards import Pack, plain_pack
 from bestia_env.errors import RulesError
-from bestia_env.rules_text import format_call
+from bestia_env.presets import PresetRules, Variant, check_kinds, require, whole
+from bestia_env.rams.variants import PRESETS
 
-__all__ = ["CHOICES", "MAX_HAND", "MAX_LOG", "MAX_SEATS", "RamsRules"]
+__all__ = ["CHOICES", "MAX_HAND", "MAX_LOG", "RamsRules"]
 
-MAX_SEATS = 10
 MAX_HAND = 6
 MAX_LOG = 64
 
@@ -36,7 +36,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RamsRules:
+class RamsRules(PresetRules):
     """How a deal of a game of the Rams group is played. Units: chips (cents where stakes are the table's).
 
     Every field is one row of the table in rules: rams 3; the defaults are plain three-card Bestia for five. A preset
@@ -130,7 +130,9 @@ class RamsRules:
             value = getattr(self, field)
             if isinstance(value, list):
                 object.__setattr__(self, field, tuple(value))
-        _check_label(self)
+        low, high = self.table_sizes
+        sizes = f"an integer from {low} to {high} ({self.variant})"
+        require(self, "num_players", whole(self.num_players, low, high), sizes)
         _check_values(self)
         object.__setattr__(self, "pack", plain_pack(self.pack))
         # Fractions whatever equal numbers were given, so that equal rules print alike.
@@ -138,10 +140,10 @@ class RamsRules:
         _check_combinations(self)
         _check_divisibility(self)
 
-    @property
-    def cards(self) -> Pack:
-        """The pack of cards."""
-        return self.pack if isinstance(self.pack, Pack) else pack_named(self.pack)
+    @classmethod
+    def presets(cls) -> Mapping[str, Variant]:
+        """The documented games, and ``rams`` for rules given as data."""
+        return PRESETS
 
     @property
     def divisor(self) -> int:
@@ -178,60 +180,21 @@ class RamsRules:
         rounds = (self.max_circuits or 0) + 2 if self.bidding == "circuits" else 1 + self.late_join
         return self.num_players * (rounds + self.second_chance + self.exchanges_after)
 
-    def values(self) -> dict[str, object]:
-        """Every field but the label, by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "variant"}
-
-    def full_text(self) -> str:
-        """The rules with every field spelled out, as deal records keep them."""
-        return format_call(self.variant, self.values())
-
-    def __str__(self) -> str:
-        from bestia_env.rams.variants import differences
-
-        return format_call(self.variant, differences(self))
-
-
-def _allowed(rules: RamsRules, field: str, ok: bool, allowed: str) -> None:
-    if not ok:
-        raise RulesError(f"{field}={getattr(rules, field)!r}; allowed is {allowed}")
-
-
-def _check_label(r: RamsRules) -> None:
-    """A preset's name stands for its table sizes, too; only so is the text form invertible."""
-    from bestia_env.rams.variants import VARIANTS  # its rows are values of this record
-
-    known = r.variant == "rams" or r.variant in VARIANTS
-    _allowed(r, "variant", known, 'a preset\'s name, or "rams" for rules given as data')
-    low, high = VARIANTS[r.variant].players if r.variant in VARIANTS else (2, MAX_SEATS)
-    _allowed(r, "num_players", _whole(r.num_players, low, high), f"an integer from {low} to {high} ({r.variant})")
-
-
-def _whole(value: object, low: int, high: int | None = None) -> bool:
-    return type(value) is int and value >= low and (high is None or value <= high)
-
 
 def _check_values(r: RamsRules) -> None:
-    for field, words in CHOICES.items():
-        _allowed(r, field, getattr(r, field) in words, f"one of {', '.join(words)}")
-    for spec in fields(r):
-        if spec.type == "bool":
-            _allowed(r, spec.name, type(getattr(r, spec.name)) is bool, "True or False")
-    _allowed(r, "pack", isinstance(r.pack, str | Pack), "a pack's name or a Pack")
+    check_kinds(r, CHOICES)
     cards = r.cards
     high = min(MAX_HAND - (r.turn_up_owner == "dealer_swap"), cards.num_cards)
-    _allowed(r, "hand_size", _whole(r.hand_size, 1, high), f"an integer from 1 to {high}")
-    for field, low in (("ante", 0), ("stay_stake", 0)):
-        _allowed(r, field, _whole(getattr(r, field), low, 10**9), "a whole number of chips, at most 10^9")
-    circuits = r.max_circuits is None or _whole(r.max_circuits, 1, MAX_LOG)
-    _allowed(r, "max_circuits", circuits, f"None or an integer from 1 to {MAX_LOG}")
-    _allowed(
-        r, "exchange_max", _whole(r.exchange_max, 0, r.hand_size), f"an integer from 0 to {r.hand_size} (hand_size)"
-    )
-    _allowed(r, "penalty_cap", r.penalty_cap is None or _whole(r.penalty_cap, 1, 2**53), "None or a positive integer")
-    _allowed(r, "rake_bp", _whole(r.rake_bp, 0, 1000), "an integer from 0 to 1000 basis points")
-    pair = isinstance(r.quota, tuple) and len(r.quota) == 2 and all(_whole(q, 1, r.hand_size) for q in r.quota)
-    _allowed(r, "quota", pair, f"a pair (principal, others) of integers from 1 to {r.hand_size} (hand_size)")
+    require(r, "hand_size", whole(r.hand_size, 1, high), f"an integer from 1 to {high}")
+    for field in ("ante", "stay_stake"):
+        require(r, field, whole(getattr(r, field), 0, 10**9), "a whole number of chips, at most 10^9")
+    circuits = r.max_circuits is None or whole(r.max_circuits, 1, MAX_LOG)
+    require(r, "max_circuits", circuits, f"None or an integer from 1 to {MAX_LOG}")
+    require(r, "exchange_max", whole(r.exchange_max, 0, r.hand_size), f"an integer from 0 to {r.hand_size} (hand_size)")
+    require(r, "penalty_cap", r.penalty_cap is None or whole(r.penalty_cap, 1, 2**53), "None or a positive integer")
+    require(r, "rake_bp", whole(r.rake_bp, 0, 1000), "an integer from 0 to 1000 basis points")
+    pair = isinstance(r.quota, tuple) and len(r.quota) == 2 and all(whole(q, 1, r.hand_size) for q in r.quota)
+    require(r, "quota", pair, f"a pair (principal, others) of integers from 1 to {r.hand_size} (hand_size)")
     multiples = (
         isinstance(r.principal_penalty, tuple)
         and len(r.principal_penalty) == 2
@@ -240,10 +203,10 @@ def _check_values(r: RamsRules) -> None:
             for part in r.principal_penalty
         )
     )
-    _allowed(r, "principal_penalty", multiples, "a pair of fractions from 0 to 10 with denominators up to 100")
+    require(r, "principal_penalty", multiples, "a pair of fractions from 0 to 10 with denominators up to 100")
     needed = r.num_players * r.hand_size + (r.turn_up_owner != "dealer") + r.extra_hand * r.hand_size
-    _allowed(r, "pack", needed <= cards.num_cards, f"a pack of at least {needed} cards for these hands")
-    _allowed(
+    require(r, "pack", needed <= cards.num_cards, f"a pack of at least {needed} cards for these hands")
+    require(
         r, "max_circuits", r.max_log <= MAX_LOG, f"at most {MAX_LOG} declarations a deal (num_players times circuits)"
     )
 

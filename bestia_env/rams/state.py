@@ -12,7 +12,8 @@ from enum import IntEnum
 from typing import Any, TypeAlias
 
 from bestia_env.family import record_dtype, state_header
-from bestia_env.rams.rules import MAX_HAND, MAX_LOG, MAX_SEATS
+from bestia_env.rams.rules import MAX_HAND, MAX_LOG
+from bestia_env.rams.variants import MAX_SEATS
 
 __all__ = ["MAX_PLANNED", "NOBODY", "PARAMETERS", "STATE", "VIEW", "Phase", "Status", "Verb"]
 

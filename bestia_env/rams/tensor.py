@@ -11,8 +11,9 @@ from bestia_env._bits import EMPTY, ONE, Array, Int, Mask, lowest
 from bestia_env._jit import jit_for
 from bestia_env.family import TensorLayout, record_dtype
 from bestia_env.rams.codes import SAY_EXCHANGE, SAY_PASS, SAY_THIRD
-from bestia_env.rams.rules import MAX_HAND, MAX_LOG, MAX_SEATS, RamsRules
+from bestia_env.rams.rules import MAX_HAND, MAX_LOG, RamsRules
 from bestia_env.rams.state import Parameters, Phase, Status, View
+from bestia_env.rams.variants import MAX_SEATS
 from bestia_env.session import MAX_CHIPS
 
 jit = jit_for("rams")
@@ -35,13 +36,13 @@ Encoder: TypeAlias = Any  # one record of ENCODER
 ENCODER = record_dtype([(name, "i8") for name in [*_SLICES, "seats", "ranks", "suits", "length", "log_entries"]])
 
 
-def tensor_layout(rules: RamsRules, max_players: int, pad_players: int | None) -> TensorLayout:
-    """The layout for a game: sizes follow the table, or the largest table when padded.
+def tensor_layout(rules: RamsRules, pad_players: int | None = None) -> TensorLayout:
+    """The layout for a game: sizes follow the table, or when padded the preset's largest table, up to ``pad_players``.
 
     Padded tensors lay cards on a grid of 4 suits by 13 ranks, top ranks aligned, so that packs of different size share
     their places.
     """
-    seats = rules.num_players if pad_players is None else max(rules.num_players, min(pad_players, max_players))
+    seats = rules.num_players if pad_players is None else max(rules.num_players, min(pad_players, rules.table_sizes[1]))
     suits = len(rules.cards.suits) if pad_players is None else 4
     ranks = rules.cards.num_ranks if pad_players is None else 13
     cards = suits * ranks

@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
-from bestia_env.errors import RulesError
-from bestia_env.rams.rules import RamsRules
+from bestia_env.presets import Variant
 
-__all__ = ["VARIANTS", "Variant", "differences", "make"]
+__all__ = ["MAX_SEATS", "PRESETS", "VARIANTS"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
-    """A documented game.
-
-    Args:
-        players: fewest and most seats; hard limits of the preset.
-        default_players: the table size when none is given.
-        source: where the game is described.
-        values: what differs from :class:`~bestia_env.rams.rules.RamsRules`'s defaults.
-        packs: (most players, pack) pairs where the pack depends on the table size, ascending.
-    """
-
-    players: tuple[int, int]
-    default_players: int
-    source: str
-    values: dict[str, object]
-    packs: tuple[tuple[int, str], ...] = ()
-
-    def defaults(self, num_players: object) -> dict[str, object]:
-        """The preset's values for a table of ``num_players``."""
-        values = dict(self.values)
-        for most, pack in self.packs:
-            if type(num_players) is int and num_players <= most:
-                return values | {"pack": pack}
-        return values
-
+MAX_SEATS = 10
 
 _BESTIA: dict[str, object] = {}
 _STRICT: dict[str, object] = {
@@ -126,8 +98,6 @@ _TIPPEN: dict[str, object] = {"turn_up": "after_deal", "forced_deal": "bare_ante
 _ITALIAN_SHORT = ((5, "italian36"), (10, "italian40"))
 _GERMAN = ((6, "piquet32"), (10, "french52"))
 
-RULES = RamsRules
-
 VARIANTS: dict[str, Variant] = {
     "bestia": Variant(players=(3, 10), default_players=5, source="000", values=_BESTIA),
     "bestia_strict": Variant(players=(3, 10), default_players=5, source="000", values=_STRICT),
@@ -164,30 +134,7 @@ VARIANTS: dict[str, Variant] = {
     ),
 }
 
-
-def make(variant: str, num_players: int | None = None, **changes: object) -> RamsRules:
-    """The rules of a preset with some fields changed; the name ``rams`` starts from plain defaults, any table size.
-
-    Raises:
-        RulesError: unknown field, table size out of the preset's range, or values the rules reject.
-    """
-    preset = VARIANTS.get(variant)
-    players = num_players if num_players is not None else (preset.default_players if preset else 5)
-    known = [name for name in RamsRules.__dataclass_fields__ if name not in ("variant", "num_players")]
-    for field in changes:
-        if field not in known:
-            raise RulesError(f"unknown field {field!r} of {variant}; allowed are {', '.join(known)}")
-    values = (preset.defaults(players) if preset else {}) | changes
-    return RamsRules(variant=variant, num_players=players, **values)  # type: ignore[arg-type]  # checked by the record
-
-
-def differences(rules: RamsRules) -> dict[str, object]:
-    """The table size and every field in which rules differ from the preset they are labelled with."""
-    preset = VARIANTS.get(rules.variant)
-    base = RamsRules(
-        variant=rules.variant,
-        num_players=rules.num_players,
-        **(preset.defaults(rules.num_players) if preset else {}),  # type: ignore[arg-type]  # a row of the table
-    )
-    changed = {name: value for name, value in rules.values().items() if value != getattr(base, name)}
-    return {"num_players": rules.num_players} | changed
+PRESETS = VARIANTS | {
+    # rules given as data start from plain defaults
+    "rams": Variant(players=(2, MAX_SEATS), default_players=5, source="", values={}, listed=False)
+}
