@@ -11,7 +11,18 @@ from bestia_env.errors import BestiaError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["check_count", "check_padding", "check_seed", "integers", "put_rows", "take_rows"]
+    from bestia_env.family import ActionLayout, Rules
+
+__all__ = [
+    "allowed_text",
+    "check_count",
+    "check_padding",
+    "check_seed",
+    "integers",
+    "out_array",
+    "put_rows",
+    "take_rows",
+]
 
 
 def check_count(name: str, value: object) -> int:
@@ -59,6 +70,26 @@ def check_seed(seed: object) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
         raise BestiaError(f"seed={seed!r}; allowed are integers from 0 to 2^64 - 1")
     return int(seed)
+
+
+def out_array(out: NDArray[Any] | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The array that takes a result: the caller's ``out``, or a new one.
+
+    Raises:
+        BestiaError: an ``out`` of another shape or dtype.
+    """
+    if out is None:
+        return np.zeros(shape, dtype)
+    if out.shape != shape or out.dtype != dtype:
+        raise BestiaError(f"out of shape {out.shape}, dtype {out.dtype}; allowed is shape {shape}, dtype {dtype}")
+    return out
+
+
+def allowed_text(rules: Rules, layout: ActionLayout, state: Any, legal: NDArray[Any]) -> str:
+    """The end of an error message: the legal actions by number and name, the address of the decision, the rules."""
+    names = ", ".join(f"{action} {layout.name(action)}" for action in np.flatnonzero(legal).tolist())
+    address = ", ".join(f"{name}={int(state[name])}" for name in ("seed", "row", "game", "deal", "decision"))
+    return f"{names} ({address}; {rules})"
 
 
 def _as_bytes(records: NDArray[Any]) -> NDArray[np.uint8]:

@@ -6,19 +6,18 @@ Order and bounds of the calls are checked here, because PettingZoo's wrappers fo
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gymnasium import spaces
 from pettingzoo import AECEnv
 
+from bestia_env._deals import known_part
 from bestia_env._loops import DEAL_ENDED, NOT_LEGAL
-from bestia_env._rows import check_padding, check_seed
-from bestia_env.batch import DRIVER_KEYS, GameBatch
+from bestia_env._rows import check_seed
+from bestia_env.batch import GameBatch
 from bestia_env.errors import BestiaError, IllegalActionError, RecordError
-from bestia_env.one_game import OneGame
+from bestia_env.one_game import Observation, OneGame
 from bestia_env.register import ENV_VERSION
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from bestia_env.session import SessionConfig
 
 __all__ = ["BestiaAEC", "aec_env"]
-
-Observation = dict[str, "NDArray[Any]"]
 
 REWARDS = {
     "chips": "chips: what each deal won or lost a seat, antes and stakes included, booked to all at its settlement",
@@ -94,6 +91,8 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
 
     metadata: dict[str, Any] = {"name": "bestia", "render_modes": ["ansi"], "is_parallelizable": False}  # noqa: RUF012  # PettingZoo's declaration
 
+    _WIRED = OneGame._WIRED | {"_start", "_move", "_game", "_actor", "_next", "_final"}
+
     def __init__(
         self,
         batch: GameBatch,
@@ -103,14 +102,12 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         render_mode: str | None = None,
         pad_players: int | None = None,
     ) -> None:
-        super().__init__(batch)
+        super().__init__(batch, pad_players)
         _one_of("reward", reward, tuple(REWARDS))
         _one_of("illegal_action", illegal_action, ("raise", "terminate"))
         _one_of("render_mode", render_mode, KNOWN_MODES)
-        check_padding(pad_players)
         self.session = batch.session
         self.reward, self.illegal_action, self.render_mode = reward, illegal_action, render_mode
-        self.pad_players = pad_players
         self.metadata = self.metadata | {"name": f"{batch.rules.variant}_v{ENV_VERSION}", "reward": REWARDS[reward]}
         self.agents: list[str] = []
         self.rewards: dict[str, float] = {}
@@ -119,28 +116,14 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         self.infos: dict[str, dict[str, Any]] = {}
         self._cumulative_rewards: dict[str, float] = {}
         self._over = self._rewarded = False
-        self._spaces: dict[tuple[str, str], spaces.Space[Any]] = {}
-        self._wire()
 
     def _wire(self) -> None:
-        """Looks up what follows from the batch, for speed; pickles do without it."""
-        family = self._batch.family
-        tensor = family.tensor(self.rules, self.pad_players)
-        self._num_actions, self._num_numbers = self._batch.layout.num_actions, tensor.size
-        self._encoder, self._parameters = tensor.parameters, family.parameters(self.rules, self.session)
-        loops = family.loops
-        self._start, self._move, self._observe, self._encode = loops.start, loops.move, loops.observe, loops.encode
-        self._row = np.zeros(1, np.int64)
-        self._wire_state()
+        super()._wire()
+        self._start, self._move = self._batch.family.loops.start, self._batch.family.loops.move
 
     def _wire_state(self) -> None:
-        self._states = self._batch.states
-        # np.record, for its attributes, is several times slower to read than np.void
-        self._plain = self._states.view(np.dtype((np.void, self._states.dtype)))
+        super()._wire_state()
         self._game, self._actor = self._states["game"], self._states["actor"]
-        self._place = np.zeros(1, np.int64)
-        self._scratch = np.zeros(1, self._batch.family.view_dtype)
-        self._legal = self._scratch["legal"][0, : self._num_actions].view(np.int8)
         self._next: Observation | None = None  # what the next actor sees, until it is asked for
         self._final: dict[str, NDArray[np.float32]] = {}  # the last observations, likewise
 
@@ -184,15 +167,7 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         """Address and deal for ``GameBatch.reset``, without unknown keys."""
         if not isinstance(options, Mapping | None):
             raise RecordError(f"options={options!r}; allowed is a dict, or None")
-        known = self._batch.family.deal_keys() | DRIVER_KEYS
-        for key in options or ():
-            if key not in known:
-                warnings.warn(
-                    f"deal key {key!r} is not known to {self.rules.variant} and ignored; known are "
-                    f"{', '.join(sorted(known))}",
-                    stacklevel=3,
-                )
-        deal = {key: value for key, value in (options or {}).items() if key in known}
+        deal = known_part(self._batch.family, self.rules, options or {})
         if seed is not None and deal.setdefault("seed", seed) != seed:
             raise RecordError(f"seed={seed!r} and options seed={deal['seed']!r}; allowed is one of them, or both equal")
         if "seed" in deal or not self._begun:
@@ -330,21 +305,8 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
     def _look_back(self, agent: str) -> Observation:
         """What a seat sees after the end; every seat will ask, so all are shown together."""
         if agent not in self._final:
-            seats = np.arange(len(self.possible_agents))
-            views = np.zeros(len(seats), self._batch.family.view_dtype)
-            tensors = np.empty((len(seats), self._num_numbers), np.float32)
-            self._observe(self._states, self._parameters, np.zeros_like(seats), seats, views)
-            self._encode(views, self._parameters, self._encoder, tensors)
-            self._final = dict(zip(self.possible_agents, tensors, strict=True))
+            self._final = dict(zip(self.possible_agents, self._tensors(), strict=True))
         return {"observation": self._final.pop(agent), "action_mask": np.zeros(self._num_actions, np.int8)}
-
-    def _look(self, agent: str) -> Observation:
-        self._state()
-        self._place[0] = self._seat(agent)
-        tensor = np.empty((1, self._num_numbers), np.float32)
-        self._observe(self._states, self._parameters, self._row, self._place, self._scratch)
-        self._encode(self._scratch, self._parameters, self._encoder, tensor)
-        return {"observation": tensor[0], "action_mask": self._legal.copy()}
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Observation, int]:
         """The agent to act, again and again until all have left: the loop to ``step`` in.
@@ -355,53 +317,7 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         self._state()
         return super().agent_iter(max_iter)
 
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The agent's observation space, the same object at every call.
-
-        Raises:
-            BestiaError: no such agent.
-        """
-        return self._space("observation", agent)
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The agent's action space, the same object at every call; its random numbers are its own.
-
-        Raises:
-            BestiaError: no such agent.
-        """
-        return self._space("action", agent)
-
-    def _space(self, kind: str, agent: str) -> spaces.Space[Any]:
-        if (kind, agent) not in self._spaces:
-            self._seat(agent)
-            numbers = spaces.Box(0.0, 1.0, (self._num_numbers,), np.float32)
-            mask = spaces.Box(0, 1, (self._num_actions,), np.int8)
-            both = spaces.Dict({"observation": numbers, "action_mask": mask})
-            self._spaces[kind, agent] = both if kind == "observation" else spaces.Discrete(self._num_actions)
-        return self._spaces[kind, agent]
-
-    # --- perfect information, pictures, copies ----------------------------------------------------------------------
-
-    def state(self) -> NDArray[np.float32]:
-        """(n·F,) what all seats see, one tensor after the other: for a central critic, never for a player.
-
-        Every hand is in it, the order of the stock is not; that is in :meth:`full_state`.
-
-        Raises:
-            BestiaError: before ``reset``.
-        """
-        self._state()
-        seats = np.arange(len(self.possible_agents))
-        out = np.empty((len(seats), self._num_numbers), np.float32)
-        views = self._batch.view(seats, rows=np.zeros_like(seats))
-        self._batch.family.loops.encode(views, self._parameters, self._encoder, out)
-        return out.reshape(-1)
-
-    @property
-    def state_space(self) -> spaces.Space[Any]:
-        """The space of :meth:`state`."""
-        numbers = len(self.possible_agents) * self._num_numbers
-        return self._spaces.setdefault(("state", ""), spaces.Box(0.0, 1.0, (numbers,), np.float32))
+    # --- pictures, copies -------------------------------------------------------------------------------------------
 
     def render(self) -> str | None:
         """What everybody at the table knows, as text, with ``render_mode="ansi"``; no seat's cards are in it.
@@ -432,19 +348,6 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         return twin
 
     __copy__ = clone  # a copy that shared the state would not be one
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in _WIRED}
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
-        self._wire()
-
-
-_WIRED = frozenset(
-    "_num_actions _num_numbers _encoder _parameters _start _move _observe _encode _row _states _plain _game _actor "
-    "_place _scratch _legal _next".split()
-)
 
 
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestia_env._rows import check_count, check_padding, check_seed, integers, put_rows, take_rows
-from bestia_env.errors import BestiaError, IllegalActionError, RecordError
+from bestia_env._deals import DRIVER_KEYS, check_deals, known_part, put_addresses, put_deal
+from bestia_env._rows import (
+    allowed_text,
+    check_count,
+    check_padding,
+    check_seed,
+    integers,
+    out_array,
+    put_rows,
+    take_rows,
+)
+from bestia_env.errors import BestiaError, IllegalActionError
 from bestia_env.family import Rules
 from bestia_env.registry import family_of, make_rules
 from bestia_env.session import SessionConfig
@@ -19,8 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["GameBatch"]
-
-DRIVER_KEYS = frozenset({"seed", "game"})
 
 
 class GameBatch:
@@ -72,23 +79,27 @@ class GameBatch:
         if not isinstance(session, SessionConfig | None):
             raise BestiaError(f"session={session!r}; allowed is a SessionConfig or None")
         self.session = session or SessionConfig()
-        self.family = family_of(rules)
-        self.layout = self.family.layout(rules)
         self.num_games = check_count("num_games", num_games)
-        self.num_players = rules.num_players
         self.autoreset = autoreset
         self.pad_players = check_padding(pad_players)
         self.seed = check_seed(secrets.randbits(63) if seed is None else seed)
-        self._loops = self.family.loops
-        self._parameters = self.family.parameters(rules, self.session)
-        self._tensor = self.family.tensor(rules, pad_players)
+        self._wire()
+        self.num_players = rules.num_players
         self.states: NDArray[Any] = np.zeros(self.num_games, self.family.state_dtype)
         self.states["seed"] = self.seed
         self.states["row"] = np.arange(num_games) if rows is None else self._row_numbers(rows)
         self._ended = np.zeros(self.num_games, self.family.state_dtype)  # games that ended in the last step, packed
-        self._all = np.arange(self.num_games)
         self._clear_outcome()
         self._loops.start(self.states, self._parameters, self._all, False)
+
+    def _wire(self) -> None:
+        """Looks up what follows from rules, session and sizes; pickles do without it."""
+        self.family = family_of(self.rules)
+        self.layout = self.family.layout(self.rules)
+        self._loops = self.family.loops
+        self._parameters = self.family.parameters(self.rules, self.session)
+        self._tensor = self.family.tensor(self.rules, self.pad_players)
+        self._all = np.arange(self.num_games)
 
     def _row_numbers(self, rows: ArrayLike) -> NDArray[np.int64]:
         numbers = np.asarray(rows)
@@ -124,32 +135,26 @@ class GameBatch:
             BestiaError: a row out of range, or lists of different lengths.
         """
         chosen = self._rows(rows)
-        deals = [None] * len(chosen) if deals is None else deals
-        if isinstance(deals, str | Mapping) or not isinstance(deals, Sequence):
-            raise RecordError(f"deals={deals!r}; allowed is a list, one deal or None a row")
-        if wrong := [deal for deal in deals if not isinstance(deal, Mapping | None)]:
-            raise RecordError(f"deals: {wrong[0]!r}; allowed are mappings and None")
-        if len(deals) != len(chosen):
-            raise BestiaError(f"deals: {len(deals)} given for {len(chosen)} rows; allowed is one a row")
+        wanted = [None] * len(chosen) if deals is None else check_deals(deals, len(chosen))
         fresh = take_rows(self.states, chosen)
-        if games is None:
-            fresh["game"] += 1
-        else:
-            addresses = integers("games", games, 2**63 - 1)
-            if addresses.shape != (len(chosen), 2):
-                raise BestiaError(f"games of shape {addresses.shape}; allowed is ({len(chosen)}, 2)")
-            fresh["row"], fresh["game"] = addresses[:, 0], addresses[:, 1]
-        for index, deal in enumerate(deals):
-            self._address(fresh[index : index + 1], deal or {})
+        put_addresses(fresh, games, wanted)
         places = np.arange(len(chosen))
         self._loops.prepare(fresh, self._parameters, places)
-        set_up = np.array([bool(self._known_keys(deal or {}) - DRIVER_KEYS) for deal in deals], np.bool_)
-        for place in np.flatnonzero(set_up).tolist():
-            self._inject(fresh[place : place + 1], deals[place] or {})
+        set_up = self._set_up(fresh, wanted)
         self._loops.start(fresh, self._parameters, places[set_up], True)
         self._loops.start(fresh, self._parameters, places[~set_up], False)
         put_rows(self.states, chosen, fresh)
         self._forget_outcome(chosen)
+
+    def _set_up(self, fresh: NDArray[Any], deals: Sequence[Mapping[str, Any] | None]) -> NDArray[np.bool_]:
+        """Writes the deals that say more than an address into prepared games; tells which games have one."""
+        written = np.zeros(len(deals), np.bool_)
+        for place, deal in enumerate(deals):
+            known = known_part(self.family, self.rules, deal or {})
+            if known.keys() - DRIVER_KEYS:
+                put_deal(self.family, self.rules, fresh[place : place + 1], known)
+                written[place] = True
+        return written
 
     def _forget_outcome(self, rows: NDArray[np.int64]) -> None:
         """Rows that begin anew have not just ended."""
@@ -169,33 +174,6 @@ class GameBatch:
             raise BestiaError(f"rows={rows!r}; allowed are integers from 0 to {self.num_games - 1} in one list")
         return chosen
 
-    def _address(self, state: NDArray[Any], deal: Mapping[str, Any]) -> None:
-        if "seed" in deal:
-            state["seed"] = check_seed(deal["seed"])
-        if "game" in deal:
-            game = deal["game"]
-            pair = game.tolist() if isinstance(game, np.ndarray) else game
-            ok = isinstance(pair, Sequence) and len(pair) == 2 and all(type(part) is int for part in pair)
-            if not ok or not 0 <= min(pair) <= max(pair) < 2**63:
-                raise RecordError(f"game={game!r}; allowed is a pair (row, game) of integers from 0 to 2^63 - 1")
-            state["row"], state["game"] = pair
-
-    def _known_keys(self, deal: Mapping[str, Any]) -> set[str]:
-        """The keys of a deal that mean something here; warns of the others."""
-        known = self.family.deal_keys() | DRIVER_KEYS
-        for key in sorted(set(deal) - known):
-            warnings.warn(
-                f"deal key {key!r} is not known to {self.rules.variant} and ignored; "
-                f"known are {', '.join(sorted(known))}",
-                UserWarning,
-                stacklevel=4,
-            )
-        return set(deal) & known
-
-    def _inject(self, state: NDArray[Any], deal: Mapping[str, Any]) -> None:
-        address = np.random.SeedSequence([int(state[name][0]) for name in ("seed", "row", "game")])
-        self.family.inject(self.rules, state[0], deal, int(address.generate_state(1, np.uint64)[0]))
-
     # --- asking -----------------------------------------------------------------------------------------------------
 
     @property
@@ -214,16 +192,8 @@ class GameBatch:
         ``out`` of this and the next methods takes the result, which saves the memory system's share of the time: new
         arrays of a large batch cost as much as filling them.
         """
-        out = self._out(out, (self.num_games, self.layout.num_actions), np.dtype(np.bool_))
+        out = out_array(out, (self.num_games, self.layout.num_actions), np.dtype(np.bool_))
         self._loops.legal(self.states, self._parameters, out)
-        return out
-
-    @staticmethod
-    def _out(out: NDArray[Any] | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        if out is None:
-            return np.zeros(shape, dtype)
-        if out.shape != shape or out.dtype != dtype:
-            raise BestiaError(f"out of shape {out.shape}, dtype {out.dtype}; allowed is shape {shape}, dtype {dtype}")
         return out
 
     def view(
@@ -272,7 +242,7 @@ class GameBatch:
             if given.shape not in ((), rows.shape):
                 raise BestiaError(f"seats={seats!r}; allowed is one, or one for each of the {len(rows)} rows")
             who = np.broadcast_to(given, rows.shape)
-        views = self._out(out, (len(rows),), self.family.view_dtype)
+        views = out_array(out, (len(rows),), self.family.view_dtype)
         self._loops.observe(states, self._parameters, rows, who, views)
         return views
 
@@ -283,7 +253,7 @@ class GameBatch:
             BestiaError: Views of another table size, or an ``out`` of another shape.
         """
         self._check_views(views)
-        out = self._out(out, (len(views), self._tensor.size), np.dtype(np.float32))
+        out = out_array(out, (len(views), self._tensor.size), np.dtype(np.float32))
         self._loops.encode(views, self._parameters, self._tensor.parameters, out)
         return out
 
@@ -296,7 +266,7 @@ class GameBatch:
     def keys(self, rows: ArrayLike | None = None, out: NDArray[np.uint64] | None = None) -> NDArray[np.uint64]:
         """(B,) one random key an open decision: a function of deal address, seat and decision number."""
         chosen = self._rows(rows)
-        out = self._out(out, chosen.shape, np.dtype(np.uint64))
+        out = out_array(out, chosen.shape, np.dtype(np.uint64))
         self._loops.keys(self.states, chosen, out)
         return out
 
@@ -335,14 +305,11 @@ class GameBatch:
     def explain_illegal(self, row: int, action: int) -> str:
         """Why an action is not legal in a row: seat, phase, action, what is allowed, and the address."""
         state = self.states[row]
-        legal = np.flatnonzero(self.legal()[row])
-        names = ", ".join(f"{choice} {self.layout.name(int(choice))}" for choice in legal)
-        inside = 0 <= action < self.layout.num_actions
-        address = ", ".join(f"{name}={int(state[name])}" for name in ("seed", "row", "game", "deal", "decision"))
-        phase = self.family.full_state(self.rules, state)["phase"]
+        phase = self.family.phases[int(state["phase"])]
+        named = f"{action} {self.layout.name(action)}" if 0 <= action < self.layout.num_actions else str(action)
+        allowed = allowed_text(self.rules, self.layout, state, self.legal()[row])
         return (
-            f"row {row}: seat {int(state['actor'])} in phase {phase} cannot play action {action}"
-            f"{' ' + self.layout.name(action) if inside else ''}; allowed are {names} ({address}; {self.rules})"
+            f"row {row}: seat {int(state['actor'])} in phase {phase} cannot play action {named}; allowed are {allowed}"
         )
 
     def forfeit(self, row: int) -> None:
@@ -418,26 +385,13 @@ class GameBatch:
         return self.clone()  # NumPy copies structured rows field by field and leaves garbage between the fields
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = (
-            "rules",
-            "session",
-            "num_games",
-            "num_players",
-            "autoreset",
-            "pad_players",
-            "seed",
-            "states",
-            "_ended",
-            "rewards",
-            "scores",
-        )
-        return {name: self.__dict__[name] for name in (*kept, "done", "truncated")}
+        return {name: self.__dict__[name] for name in _KEPT}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
-        self.family = family_of(self.rules)
-        self.layout = self.family.layout(self.rules)
-        self._loops = self.family.loops
-        self._parameters = self.family.parameters(self.rules, self.session)
-        self._tensor = self.family.tensor(self.rules, self.pad_players)
-        self._all = np.arange(self.num_games)
+        self._wire()
+
+
+_KEPT = (
+    "rules session num_games num_players autoreset pad_players seed states _ended rewards scores done truncated"
+).split()

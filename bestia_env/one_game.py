@@ -1,4 +1,4 @@
-"""One game with a name for every seat: what one may ask about it, apart from how it is stepped."""
+"""One game with a name for every seat: what one may ask about it and what a seat sees, apart from how it is stepped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gymnasium import spaces
 
+from bestia_env._rows import allowed_text, check_padding
 from bestia_env.errors import BestiaError, IllegalActionError, RulesError
 
 if TYPE_CHECKING:
@@ -15,18 +17,59 @@ if TYPE_CHECKING:
     from bestia_env.batch import GameBatch
     from bestia_env.family import Rules
 
-__all__ = ["OneGame"]
+__all__ = ["Observation", "OneGame"]
+
+Observation = dict[str, "NDArray[Any]"]
 
 
 class OneGame:
-    """A batch of one, and agents ``player_0`` … ``player_{n-1}`` in the order of the seats."""
+    """A batch of one, and agents ``player_0`` … ``player_{n-1}`` in the order of the seats.
 
-    def __init__(self, batch: GameBatch) -> None:
+    Args:
+        batch: the batch of one game.
+        pad_players: observations get one size for all tables of up to so many seats.
+    """
+
+    # what _wire looks up
+    _WIRED = frozenset(
+        "_num_actions _num_numbers _encoder _parameters _observe _encode _row _states _plain _place _scratch "
+        "_legal".split()
+    )
+
+    def __init__(self, batch: GameBatch, pad_players: int | None = None) -> None:
         self.rules: Rules = batch.rules
         self.possible_agents = [f"player_{seat}" for seat in range(batch.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._batch = batch
+        self.pad_players = check_padding(pad_players)
         self._begun = False
+        self._spaces: dict[tuple[str, str], spaces.Space[Any]] = {}
+        self._wire()
+
+    def _wire(self) -> None:
+        """Looks up what follows from the batch, for speed; pickles do without it."""
+        family = self._batch.family
+        tensor = family.tensor(self.rules, self.pad_players)
+        self._num_actions, self._num_numbers = self._batch.layout.num_actions, tensor.size
+        self._encoder, self._parameters = tensor.parameters, family.parameters(self.rules, self._batch.session)
+        self._observe, self._encode = family.loops.observe, family.loops.encode
+        self._row = np.zeros(1, np.int64)
+        self._wire_state()
+
+    def _wire_state(self) -> None:
+        self._states = self._batch.states
+        # np.record, for its attributes, is several times slower to read than np.void
+        self._plain = self._states.view(np.dtype((np.void, self._states.dtype)))
+        self._place = np.zeros(1, np.int64)
+        self._scratch = np.zeros(1, self._batch.family.view_dtype)
+        self._legal = self._scratch["legal"][0, : self._num_actions].view(np.int8)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in self._WIRED}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._wire()
 
     def _seat(self, agent: str) -> int:
         if agent not in self._seats:
@@ -41,12 +84,11 @@ class OneGame:
         """
         if not self._begun:
             raise BestiaError("no game has begun; allowed is reset")
-        return self._batch.states
+        return self._states
 
     def _record(self) -> Any:
-        """The state as np.void: np.record, for its attributes, is several times slower to read."""
-        states = self._state()
-        return states.view(np.dtype((np.void, states.dtype)))[0]
+        self._state()
+        return self._plain[0]
 
     def _chips(self, field: str) -> int:
         if field not in (self._batch.family.state_dtype.names or ()):
@@ -68,7 +110,7 @@ class OneGame:
     @property
     def phase(self) -> str:
         """The phase in the family's words, such as ``declare`` or ``play``; ``over`` after the last deal."""
-        return str(self.full_state()["phase"])
+        return self._batch.family.phases[int(self._state()["phase"][0])]
 
     @property
     def game_id(self) -> tuple[int, int]:
@@ -99,16 +141,74 @@ class OneGame:
 
     def _not_allowed(self, agent: str, action: object) -> IllegalActionError:
         """Names seat, phase, action, what is allowed, and the address."""
-        layout, state = self._batch.layout, self._record()
+        layout = self._batch.layout
         named = repr(action)
         if type(action) is int and 0 <= action < layout.num_actions:
             named += f" {layout.name(action)}"
-        legal = np.flatnonzero(self.view(agent)["legal"]).tolist()
-        address = ", ".join(f"{name}={int(state[name])}" for name in ("seed", "row", "game", "deal", "decision"))
-        return IllegalActionError(
-            f"{agent} in phase {self.phase}: action={named}; allowed are the integers "
-            f"{', '.join(f'{choice} {layout.name(choice)}' for choice in legal)} ({address}; {self.rules})"
-        )
+        allowed = allowed_text(self.rules, layout, self._record(), self.view(agent)["legal"])
+        return IllegalActionError(f"{agent} in phase {self.phase}: action={named}; allowed are the integers {allowed}")
+
+    # --- as tensors -------------------------------------------------------------------------------------------------
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The agent's observation space, the same object at every call.
+
+        Raises:
+            BestiaError: no such agent.
+        """
+        return self._space("observation", agent)
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The agent's action space, the same object at every call; its random numbers are its own.
+
+        Raises:
+            BestiaError: no such agent.
+        """
+        return self._space("action", agent)
+
+    def _space(self, kind: str, agent: str) -> spaces.Space[Any]:
+        if (kind, agent) not in self._spaces:
+            self._seat(agent)
+            numbers = spaces.Box(0.0, 1.0, (self._num_numbers,), np.float32)
+            mask = spaces.Box(0, 1, (self._num_actions,), np.int8)
+            both = spaces.Dict({"observation": numbers, "action_mask": mask})
+            self._spaces[kind, agent] = both if kind == "observation" else spaces.Discrete(self._num_actions)
+        return self._spaces[kind, agent]
+
+    def _look(self, agent: str) -> Observation:
+        """What a seat sees now, in new arrays."""
+        self._state()
+        self._place[0] = self._seat(agent)
+        tensor = np.empty((1, self._num_numbers), np.float32)
+        self._observe(self._states, self._parameters, self._row, self._place, self._scratch)
+        self._encode(self._scratch, self._parameters, self._encoder, tensor)
+        return {"observation": tensor[0], "action_mask": self._legal.copy()}
+
+    def _tensors(self) -> NDArray[np.float32]:
+        """(n, F) what all seats see now."""
+        seats = np.arange(len(self.possible_agents))
+        views = np.zeros(len(seats), self._batch.family.view_dtype)
+        tensors = np.empty((len(seats), self._num_numbers), np.float32)
+        self._observe(self._states, self._parameters, np.zeros_like(seats), seats, views)
+        self._encode(views, self._parameters, self._encoder, tensors)
+        return tensors
+
+    def state(self) -> NDArray[np.float32]:
+        """(n·F,) what all seats see, one tensor after the other: for a central critic, never for a player.
+
+        Every hand is in it, the order of the stock is not; that is in :meth:`full_state`.
+
+        Raises:
+            BestiaError: before ``reset``.
+        """
+        self._state()
+        return self._tensors().reshape(-1)
+
+    @property
+    def state_space(self) -> spaces.Space[Any]:
+        """The space of :meth:`state`."""
+        numbers = len(self.possible_agents) * self._num_numbers
+        return self._spaces.setdefault(("state", ""), spaces.Box(0.0, 1.0, (numbers,), np.float32))
 
     # --- in words ---------------------------------------------------------------------------------------------------
 
