@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agents.files import file_version, is_file_agent, load_agent
-from agents.thumb import STYLES, ThumbPolicy
+from agents.games import PLAYERS, GamePolicy
+from agents.thumb import STYLES, TIPS, ThumbPolicy
 from bestia_env import BestiaError, RandomPolicy
 
 if TYPE_CHECKING:
     from bestia_env import Policy
+    from bestia_env.family import Rules
 
 __all__ = ["agent_names", "agent_version", "make_agent"]
 
 RANDOM_VERSION = "v1"  # bestia_env.RandomPolicy: uniform over the legal actions
 
 
-def agent_names() -> tuple[str, ...]:
-    """The names of all agents."""
-    return ("random", *STYLES)
+def agent_names(rules: Rules | None = None) -> tuple[str, ...]:
+    """The names of all agents, or of those that play some rules."""
+    names = ("random", *STYLES, "tips", *PLAYERS)
+    return names if rules is None else tuple(name for name in names if _plays(name, rules))
 
 
 def make_agent(name: str) -> Policy:
@@ -29,9 +32,11 @@ def make_agent(name: str) -> Policy:
     """
     if is_file_agent(name):
         return load_agent(name)
-    if name == "random":
+    if _known(name) == "random":
         return RandomPolicy()
-    return ThumbPolicy(name, STYLES[_known(name)])
+    if name in PLAYERS:
+        return GamePolicy(name, PLAYERS[name])
+    return ThumbPolicy(name, TIPS if name == "tips" else STYLES[name])
 
 
 def agent_version(name: str) -> str:
@@ -45,6 +50,15 @@ def agent_version(name: str) -> str:
     if is_file_agent(name):
         return file_version(name)
     return RANDOM_VERSION if _known(name) == "random" else ThumbPolicy.version
+
+
+def _plays(name: str, rules: Rules) -> bool:
+    """Whether an agent accepts rules."""
+    try:
+        make_agent(name).bind(rules)
+    except BestiaError:
+        return False
+    return True
 
 
 def _known(name: str) -> str:

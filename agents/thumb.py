@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,46 +17,87 @@ if TYPE_CHECKING:
 
     from bestia_env.family import Rules
 
-__all__ = ["ANY", "STYLES", "Thresholds", "ThumbPolicy"]
+__all__ = ["ANY", "ANY_TRUMP", "STYLES", "TIPS", "Thresholds", "ThumbPolicy"]
 
 ANY = 99
 """More than any count of ranks, seats or trumps."""
 
+ANY_TRUMP = 13
+"""As many ranks as a suit has at most: in a row of ``top_ranks`` any trump will do, but not none."""
+
+Row = tuple[int, int, int, int]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
-    """When a rule-of-thumb player goes in. Card play and the choice of cards to lay off are the same for all.
+    """When a rule-of-thumb player goes in, and the few other things in which such players differ.
+
+    A row of ranks says how many of the highest ranks of its suit the best trump must be among, if the trumps held are
+    fewer than the quota; as many; one more; two or more beyond it. 0: stays out, ``ANY``: goes in.
 
     Args:
-        top_ranks: how many of the highest ranks of its suit the best trump must be among, if the trumps held are
-            fewer than the quota; as many; one more; two or more beyond it. 0: stays out, ``ANY``: goes in.
+        top_ranks: a row, or four: against 0, 1, 2, 3 or more rivals (others who are in, and half of those who have
+            yet to speak, rounded down together).
         unseen_against: plays a whole new hand unseen (DRAW, BUCO) against at most so many others; -1: never.
         takes_what_is_free: goes in, whatever the hand, where that cannot lose.
         knocks_at_once: trumps beyond the quota with which it ends the circuits without exchanging first.
+        heeds_tips: goes in by the tips of the beginners' guide; ``top_ranks`` are what suffices at any pot.
+        reads_circuits: in circuits it may exchange again and again, and knocks by the two fields that follow.
+        forces_in: a row with which it knocks before it has exchanged, while two or more have yet to speak and so would
+            be forced in.
+        knocks_after: a row with which it knocks once it has exchanged.
+        light_risk: what may be lost is little, and rivals count one less, if so many times the risk is no more than
+            the pot; 0: never.
+        high_side_cards: takes a trick with its dearest side card while others are to play after it.
+        saves_two_trumps: leads a side suit's highest card before the higher of two trumps.
     """
 
-    top_ranks: tuple[int, int, int, int]
+    top_ranks: Row | tuple[Row, Row, Row, Row]
     unseen_against: int
     takes_what_is_free: bool = True
     knocks_at_once: int = 2
+    heeds_tips: bool = False
+    reads_circuits: bool = False
+    forces_in: Row = (0, 0, 0, 0)
+    knocks_after: Row = (0, 0, 0, 0)
+    light_risk: int = 0
+    high_side_cards: bool = False
+    saves_two_trumps: bool = False
 
+    def record(self) -> NDArray[Any]:
+        """The thresholds as compiled functions read them, a one-element record array."""
+        record = np.zeros(1, _RECORD)
+        for field in fields(self):
+            record[field.name] = getattr(self, field.name)
+        return record
+
+
+_RECORD = record_dtype(
+    [
+        ("top_ranks", "i8", (4, 4)),  # by rivals and spare trumps
+        ("unseen_against", "i8"),
+        ("takes_what_is_free", "i8"),
+        ("knocks_at_once", "i8"),
+        ("heeds_tips", "i8"),
+        ("reads_circuits", "i8"),
+        ("forces_in", "i8", 4),
+        ("knocks_after", "i8", 4),
+        ("light_risk", "i8"),
+        ("high_side_cards", "i8"),
+        ("saves_two_trumps", "i8"),
+    ]
+)
 
 STYLES: dict[str, Thresholds] = {
     "always": Thresholds(top_ranks=(ANY, ANY, ANY, ANY), unseen_against=ANY, knocks_at_once=-ANY),
     "never": Thresholds(top_ranks=(0, 0, 0, 0), unseen_against=-1, takes_what_is_free=False),
+    "last_seat": Thresholds(top_ranks=(0, 0, 0, 0), unseen_against=-1),
     "loose": Thresholds(top_ranks=(0, ANY, ANY, ANY), unseen_against=2),
     "medium": Thresholds(top_ranks=(0, 5, ANY, ANY), unseen_against=1),
     "tight": Thresholds(top_ranks=(0, 3, 5, ANY), unseen_against=0),
 }
 
-_RECORD = record_dtype(
-    [
-        ("top_ranks", "i8", 4),
-        ("unseen_against", "i8"),
-        ("takes_what_is_free", "i8"),
-        ("knocks_at_once", "i8"),
-    ]
-)
+TIPS = Thresholds(top_ranks=(2, 2, 2, 2), unseen_against=1, heeds_tips=True)
 
 
 class ThumbPolicy:
@@ -75,8 +116,7 @@ class ThumbPolicy:
     def __init__(self, name: str, thresholds: Thresholds) -> None:
         self.name = name
         self.thresholds = thresholds
-        self._thresholds = np.zeros(1, _RECORD)
-        self._thresholds[0] = astuple(thresholds)
+        self._thresholds = thresholds.record()
         self._game: NDArray[Any] | None = None
         self._num_actions = 0
 

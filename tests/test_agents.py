@@ -14,11 +14,14 @@ import pytest
 
 import bestia_env
 from agents import agent_names, agent_version, make_agent, thumb
+from agents.games import PLAYERS
 from agents.thumb import STYLES
 from bestia_env import BestiaError, GameBatch, IllegalActionError, RulesError, SessionConfig, make_policy, make_rules
 
 ROOT = Path(__file__).resolve().parents[1]
 SEATS = {name: bestia_env.player_range(name) for name in bestia_env.variants()}
+FOR_ALL = ("random", *STYLES, "tips")  # the agents that play every game
+GAME_OF = {"julepe": "julepe", "mauscheln": "mauscheln", "roman": "bestia_roman", "online": "online4"}
 HAS_POT = {name for name in SEATS if hasattr(make_rules(name), "ante")}
 
 
@@ -50,19 +53,22 @@ def play_out(rules, names, rows, seed, session=None, autoreset=False):
 @pytest.mark.parametrize("variant", bestia_env.variants())
 def test_complete_legal_games_at_every_table_size(variant):
     low, high = SEATS[variant]
-    total = dict.fromkeys(agent_names(), 0)
+    names = agent_names(make_rules(variant))
+    total = dict.fromkeys(names, 0)
     for players in range(low, high + 1):
         rules = make_rules(variant, players)
         session = SessionConfig(num_deals=3, carry=range(20 * rules.ante)) if variant in HAS_POT else None
-        rows = 54 if variant in HAS_POT else 18
-        for name, count in play_out(rules, agent_names(), rows, seed=players, session=session).items():
+        rows = 90 if variant in HAS_POT else 16
+        for name, count in play_out(rules, names, rows, seed=players, session=session).items():
             total[name] += count
     assert min(total.values()) > 100 * (high - low + 1)
 
 
 def test_ten_thousand_legal_decisions_of_each():
-    decisions = play_out(make_rules("bestia", 5), agent_names(), 9000, seed=3)
+    decisions = play_out(make_rules("bestia", 5), FOR_ALL, 24_000, seed=3)
     assert min(decisions.values()) >= 10_000
+    for name, variant in GAME_OF.items():
+        assert play_out(make_rules(variant), (name, "random"), 3000, seed=3)[name] >= 10_000
 
 
 CHOICES = {
@@ -79,19 +85,41 @@ CHOICES = {
 }  # fmt: skip
 
 
+def house_rules(variant, players, fields, draw):
+    """A game that nobody has ever played, or None if the rules refuse what was drawn."""
+    changes = {field: draw.choice(CHOICES[field]) for field in draw.sample(sorted(CHOICES), fields)} | {"ante": 60}
+    try:
+        return make_rules(variant, players, **changes)
+    except RulesError:
+        return None
+
+
+def play_house_rules(rules, names, seed):
+    session = SessionConfig(num_deals=2, carry=range(600), credits=400 if rules.stakes == "table" else None)
+    return play_out(rules, names, 24, seed=seed, session=session)
+
+
 def test_house_rules():
-    """Two hundred games that nobody has ever played: every combination that the rules accept has to be playable."""
+    """Two hundred games: every combination that the rules accept has to be playable."""
     draw = random.Random(5)
     played = 0
     while played < 200:
-        changes = {field: draw.choice(CHOICES[field]) for field in draw.sample(sorted(CHOICES), 8)}
-        try:
-            rules = make_rules("rams", draw.randint(2, 6), ante=60, **{k: v for k, v in changes.items() if k != "ante"})
-        except RulesError:
-            continue
-        played += 1
-        session = SessionConfig(num_deals=2, carry=range(600), credits=400 if rules.stakes == "table" else None)
-        assert sum(play_out(rules, agent_names(), 18, seed=played, session=session).values()) > 0
+        rules = house_rules("rams", draw.randint(2, 6), 8, draw)
+        if rules is not None:
+            played += 1
+            assert sum(play_house_rules(rules, FOR_ALL, played).values()) > 0
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_house_rules_of_a_players_game(name):
+    """Whatever else is changed about its game: what it does not refuse it can play."""
+    draw = random.Random(6)
+    played = 0
+    while played < 30:
+        rules = house_rules(GAME_OF[name], None, 4, draw)
+        if rules is not None and name in agent_names(rules):
+            played += 1
+            assert play_house_rules(rules, (name, "random"), played)[name] > 0
 
 
 # --- one decision at a time -----------------------------------------------------------------------------------------
@@ -111,8 +139,10 @@ def some_views(rules, rows=300, seed=11, session=None):
     return np.concatenate(views), np.concatenate(keys)
 
 
-@pytest.mark.parametrize("variant", ["bestia", "bestia_roman", "julepe"])
-@pytest.mark.parametrize("name", agent_names())
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [*((name, variant) for variant in ("bestia", "bestia_roman", "julepe") for name in FOR_ALL), *GAME_OF.items()],
+)
 def test_decisions_do_not_depend_on_the_batch(name, variant):
     rules = make_rules(variant)
     views, keys = some_views(rules)
@@ -135,8 +165,10 @@ def test_every_style_plays_cards_alike():
     assert all((play == plays[0]).all() for play in plays)
 
 
-@pytest.mark.parametrize("name", agent_names())
-@pytest.mark.parametrize("variant", ["bestia", "bestia_five", "bettelmann"])
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [*((name, variant) for variant in ("bestia", "bestia_five", "bettelmann") for name in FOR_ALL), *GAME_OF.items()],
+)
 def test_a_view_without_a_legal_action_is_refused(name, variant):
     rules = make_rules(variant)
     batch = GameBatch(rules, 3, seed=1)
@@ -167,13 +199,17 @@ PLAY = """
 import json, numpy as np
 from bestia_env import GameBatch, SessionConfig, make_policy, make_rules
 told = []
-for variant, carry in (("bestia", 0), ("bestia_roman", 7), ("tippen_exchange", 0)):
+for variant, carry, agent in (
+    ("bestia", 0, "medium"), ("bestia_roman", 7, "medium"), ("tippen_exchange", 0, "medium"), ("bestia", 0, "tips"),
+    ("bestia_col_buco", 90, "tips"), ("bestia", 3, "last_seat"), ("julepe", 4, "julepe"),
+    ("mauscheln", 8, "mauscheln"), ("bestia_roman", 20, "roman"), ("online3", 700, "online"), ("online4", 0, "online"),
+):
     rules = make_rules(variant, 4)
-    batch = GameBatch(rules, 2, seed=5, session=SessionConfig(carry=carry), autoreset=False)
-    policy = make_policy("medium", rules)
+    batch = GameBatch(rules, 4, seed=5, session=SessionConfig(carry=carry), autoreset=False)
+    policy = make_policy(agent, rules)
     while (batch.actor >= 0).any():
         rows = np.flatnonzero(batch.actor >= 0)
-        actions = np.zeros(2, np.int64)
+        actions = np.zeros(4, np.int64)
         actions[rows] = policy.act(batch.view(rows=rows), batch.keys(rows))
         told.append(actions.tolist())
         batch.step(actions)
@@ -189,17 +225,21 @@ def test_uncompiled_play_is_the_same(capsys):
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
     )  # fmt: skip
     assert json.loads(done.stdout) == compiled
-    assert len(compiled) > 40
+    assert len(compiled) > 150
 
 
 # --- names ----------------------------------------------------------------------------------------------------------
 
 
 def test_registry():
-    assert set(agent_names()) == {"random", *STYLES}
+    assert set(agent_names()) == {"random", *STYLES, "tips", *PLAYERS}
+    assert set(agent_names(make_rules("bettelmann"))) == set(FOR_ALL)
+    assert set(agent_names(make_rules("julepe"))) == {*FOR_ALL, "julepe"}
     assert {agent_version(name) for name in agent_names()} == {"v1"}
     assert isinstance(make_agent("medium"), bestia_env.Policy)
-    with pytest.raises(BestiaError, match=r"'reckless'.*random, always, never, loose, medium, tight"):
+    with pytest.raises(
+        BestiaError, match=r"'reckless'.*random, always, never, last_seat, loose, medium, tight, tips, julepe"
+    ):
         make_policy("reckless", make_rules("bestia"))
     with pytest.raises(BestiaError, match="'reckless'"):
         agent_version("reckless")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents import agent_names
-from agents.thumb import Thresholds, ThumbPolicy
+from agents.thumb import STYLES, Thresholds, ThumbPolicy
 from bestia_env import GameBatch, make_policy, make_rules
 
 
@@ -47,7 +46,7 @@ BESTIA = make_rules("bestia", 3)
 )
 def test_who_knocks(hand, who_knocks):
     batch = position(BESTIA, {"dealer": 0, "turn_up": "5h", "hands": ["6c 7c 4c", hand, "6d 7d 4d"]})
-    knocking = {name for name in agent_names() if name != "random" and decides(batch, name) == "knock"}
+    knocking = {name for name in STYLES if decides(batch, name) == "knock"}
     assert knocking == {"always", *who_knocks.split()}
 
 
@@ -62,7 +61,7 @@ def test_who_knocks(hand, who_knocks):
 def test_who_draws(said, who_draws):
     deal = {"dealer": 0, "carry": 6, "turn_up": "5h", "hands": ["6c 7c 4c", "2c Kc Qc", "6d 7d 4d"]}
     batch = position(BESTIA, deal, said)
-    drawing = {name for name in agent_names() if name != "random" and decides(batch, name) == "draw"}
+    drawing = {name for name in STYLES if decides(batch, name) == "draw"}
     assert drawing == set(who_draws.split())
 
 

@@ -58,8 +58,14 @@ def numbers(contents):
 # --- blocks ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variant", ["bestia", "bestia_strict", "bestia_roman", "online4", "julepe", "mauscheln"])
-@pytest.mark.parametrize("name", agent_names())
+@pytest.mark.parametrize(
+    ("variant", "name"),
+    [
+        (variant, name)
+        for variant in ("bestia", "bestia_strict", "bestia_roman", "online4", "julepe", "mauscheln")
+        for name in agent_names(make_rules(variant))
+    ],
+)
 def test_an_agent_against_itself_scores_exactly_zero(variant, name):
     rules = make_rules(variant)
     session, _ = session_of(rules, None)

@@ -12,7 +12,7 @@ from bestia_env.rams.codes import DECLARE, EXCHANGE, PLAY, SECOND_CHANCE
 def choose(v, g, t):
     """The action of the seat that looks, -1 if none is legal."""
     if v.phase == PLAY:
-        return play(v, g)
+        return play(v, g, t)
     if v.phase == EXCHANGE:
         return exchange(v, g)
     if v.phase == DECLARE or v.phase == SECOND_CHANCE:

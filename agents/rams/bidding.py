@@ -3,81 +3,20 @@
 from __future__ import annotations
 
 from agents.rams import jit
-from agents.rams.tricks import cheapest, trumps_of
-from bestia_env._bits import EMPTY, bit, count, highest, lowest
-from bestia_env.rams.codes import (
-    DECLARE,
-    IN,
-    PASSED,
-    SAY_BUCO,
-    SAY_DRAW,
-    SAY_KNOCK,
-    SAY_PASS,
-    UNSPOKEN,
+from agents.rams.table import (
+    costs_nothing,
+    offers,
+    others_in,
+    others_to_come,
+    others_unspoken,
+    reaches,
+    relief,
+    rivals,
+    spare_trumps,
 )
-from bestia_env.rams.state import NOBODY
-
-
-@jit
-def offers(v, g, verb):
-    """Whether the seat may say a verb now."""
-    return g.verb[verb] >= 0 and v.legal[g.verb[verb]] != 0
-
-
-# --- the table ------------------------------------------------------------------------------------------------------
-
-
-@jit
-def others_in(v, g):
-    """How many other seats are in."""
-    total = 0
-    for seat in range(1, g.num_players):
-        total += v.status[seat] == IN
-    return total
-
-
-@jit
-def others_to_come(v, g):
-    """How many other seats are not in but may still go in by a declaration of their own."""
-    total = 0
-    for seat in range(1, g.num_players):
-        if v.phase == DECLARE:
-            asked_again = g.second_chance != 0 or g.late_join != 0
-            total += v.status[seat] == UNSPOKEN or (v.status[seat] == PASSED and asked_again)
-        else:
-            total += v.status[seat] == PASSED and seat < v.turns_left
-    return total
-
-
-@jit
-def costs_nothing(v, g):
-    """Whether going in cannot lose: no penalty is possible, or nobody can be in besides."""
-    if v.risk == 0 and g.stay_stake == 0:
-        return True
-    return g.circuits == 0 and others_in(v, g) == 0 and others_to_come(v, g) == 0
-
-
-# --- the hand -------------------------------------------------------------------------------------------------------
-
-
-@jit
-def spare_trumps(v, g, cards):
-    """Trumps beyond the quota of a seat that goes in now; below zero: too few."""
-    principal = g.knocker_is_principal != 0 or (g.opener_is_principal != 0 and v.first_in == NOBODY)
-    quota = g.quota_principal if principal else g.quota_others
-    return count(trumps_of(v, g, cards)) - quota
-
-
-@jit
-def is_strong(v, g, t, cards):
-    """Whether the best trump is among as many top ranks as the number of trumps asks for."""
-    trumps = trumps_of(v, g, cards)
-    place = g.num_ranks  # of the best trump in its suit: 0 is the highest rank
-    if trumps != EMPTY:
-        place = g.num_ranks - 1 - highest(trumps) % g.num_ranks
-    spare = min(max(spare_trumps(v, g, cards), -1), 2)
-    return place < t.top_ranks[spare + 1]
-
+from agents.rams.tricks import ME, cheapest, trumps_of
+from bestia_env._bits import EMPTY, bit, count, lowest
+from bestia_env.rams.codes import IN, SAY_BUCO, SAY_DRAW, SAY_KNOCK, SAY_PASS
 
 # --- exchanging -----------------------------------------------------------------------------------------------------
 
@@ -150,16 +89,63 @@ def go_in(v, g, t):
 @jit
 def declare(v, g, t):
     """The declaration of a seat: in the first round, in circuits, or at its second chance."""
-    stay_out = g.verb[SAY_PASS]
-    draws = offers(v, g, SAY_DRAW)
-    if not draws and not offers(v, g, SAY_KNOCK) and v.exchange_cards == EMPTY:
-        return stay_out
+    if not offers(v, g, SAY_DRAW) and not offers(v, g, SAY_KNOCK) and v.exchange_cards == EMPTY:
+        return g.verb[SAY_PASS]
     if t.takes_what_is_free != 0 and costs_nothing(v, g):
         return go_in(v, g, t)
-    if draws:
-        return go_in(v, g, t) if others_in(v, g) <= t.unseen_against else stay_out
-    if is_strong(v, g, t, v.hand | v.exchange_cards):
+    if t.heeds_tips != 0:
+        return by_tips(v, g, t)
+    if t.reads_circuits != 0 and g.circuits != 0:
+        return in_circuits(v, g, t)
+    return by_table(v, g, t)
+
+
+@jit
+def by_table(v, g, t):
+    """Goes in with trumps that are good enough against so many, or with a whole new hand."""
+    if offers(v, g, SAY_DRAW):
+        return go_in(v, g, t) if others_in(v, g) <= t.unseen_against + relief(v, t) else g.verb[SAY_PASS]
+    if reaches(v, g, t.top_ranks[rivals(v, g, t)], v.hand | v.exchange_cards):
         return go_in(v, g, t)
     if offers(v, g, SAY_BUCO) and others_in(v, g) + others_to_come(v, g) <= t.unseen_against:
         return g.verb[SAY_BUCO]
-    return stay_out
+    return g.verb[SAY_PASS]
+
+
+@jit
+def in_circuits(v, g, t):
+    """Knocks to force others in with the cards they were dealt; else exchanges, looks, and knocks or leaves."""
+    if not offers(v, g, SAY_KNOCK):  # a seat that said "third" and is not needed
+        return g.verb[SAY_PASS]
+    if v.status[ME] == IN or unwanted(v, g, v.hand) == EMPTY:
+        knocks = reaches(v, g, t.knocks_after, v.hand)
+    elif others_unspoken(v, g) >= 2:
+        knocks = reaches(v, g, t.forces_in, v.hand)
+    else:
+        knocks = spare_trumps(v, g, v.hand) >= t.knocks_at_once
+    if knocks:
+        return g.verb[SAY_KNOCK]
+    if v.exchange_cards != EMPTY and reaches(v, g, t.top_ranks[rivals(v, g, t)], v.hand):
+        return exchange(v, g)
+    return g.verb[SAY_PASS]
+
+
+@jit
+def is_dear(v):
+    """Whether a bestia costs more than twice the antes of the deal: the pot is big."""
+    cost = v.risk if v.cap < 0 else min(v.risk, v.cap)
+    return cost > 2 * (v.pot_before - v.carry)
+
+
+@jit
+def by_tips(v, g, t):
+    """The ace or the three of trumps goes in; else only late, where few are in and a bestia is cheap."""
+    draws = offers(v, g, SAY_DRAW)
+    cards = v.hand | v.exchange_cards
+    if not draws and reaches(v, g, t.top_ranks[0], cards):
+        return go_in(v, g, t)
+    if is_dear(v) or others_unspoken(v, g) > 0 or others_in(v, g) > t.unseen_against:
+        return g.verb[SAY_PASS]
+    if draws or trumps_of(v, g, cards) != EMPTY:
+        return go_in(v, g, t)
+    return g.verb[SAY_BUCO] if offers(v, g, SAY_BUCO) else g.verb[SAY_PASS]

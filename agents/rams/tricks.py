@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agents.rams import jit
-from bestia_env._bits import EMPTY, above, bit, highest, lowest
+from bestia_env._bits import EMPTY, above, bit, count, highest, lowest
+from bestia_env.rams.codes import IN
 
 ME = 0  # seats of a View are relative
 
@@ -96,20 +97,39 @@ def winners(v, g, cards):
 
 
 @jit
-def lead(v, g, cards):
+def lead(v, g, t, cards):
     """The card to open a trick with."""
     trumps = trumps_of(v, g, cards)
     side = cards & ~trumps
-    if side == EMPTY or (trumps != EMPTY and is_top(v, g, highest(trumps))):
+    if side == EMPTY:
         return highest(trumps)
-    return dearest(v, g, side)
+    best = dearest(v, g, side)
+    if t.saves_two_trumps != 0 and count(trumps) == 2 and best % g.num_ranks == g.num_ranks - 1:
+        return best
+    if trumps != EMPTY and is_top(v, g, highest(trumps)):
+        return highest(trumps)
+    return best
 
 
 @jit
-def follow(v, g, cards):
+def is_last(v, g):
+    """Whether nobody plays to this trick after the seat itself."""
+    missing = 0
+    for seat in range(1, g.num_players):
+        missing += v.status[seat] == IN and v.plays[v.trick, seat] < 0
+    return missing == 0
+
+
+@jit
+def follow(v, g, t, cards):
     """The card to add to a trick."""
     taking = winners(v, g, cards)
-    return cheapest(v, g, cards if taking == EMPTY else taking)
+    if taking == EMPTY:
+        return cheapest(v, g, cards)
+    side = taking & ~trumps_of(v, g, taking)
+    if t.high_side_cards != 0 and side != EMPTY and not is_last(v, g):
+        return dearest(v, g, side)
+    return cheapest(v, g, taking)
 
 
 @jit
@@ -126,9 +146,9 @@ def legal_cards(v, g):
 
 
 @jit
-def play(v, g):
+def play(v, g, t):
     """The action of the card to play, -1 if none is legal."""
     cards = legal_cards(v, g)
     if cards == EMPTY:
         return -1
-    return g.first_card + (lead(v, g, cards) if v.leader == ME else follow(v, g, cards))
+    return g.first_card + (lead(v, g, t, cards) if v.leader == ME else follow(v, g, t, cards))
