@@ -10,6 +10,9 @@ import pyarrow.compute as pc
 
 from benchmarks.behaviour import KEYS
 from benchmarks.lineups import MIXED
+from benchmarks.payoffs import Payoffs
+from benchmarks.power import blocks_needed
+from benchmarks.ratings import openskill_ratings, worst_cases
 from benchmarks.statistics import Interval, block_intervals
 
 if TYPE_CHECKING:
@@ -18,7 +21,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = ["Results", "report", "summarise", "summarise_behaviour", "summarise_failures", "summarise_sessions"]
+    from benchmarks.sequential import UntilSeparated
+
+__all__ = [
+    "Results",
+    "openskill",
+    "report",
+    "summarise",
+    "summarise_behaviour",
+    "summarise_failures",
+    "summarise_sessions",
+    "wanted_differences",
+]
 
 
 class Results:
@@ -65,8 +79,16 @@ class Results:
         return score, self.per_deal(one, "chips")[ones] - self.per_deal(two, "chips")[twos]
 
 
-def summarise(blocks: pa.Table, num_players: int, seed: int) -> dict[str, Any]:
-    """Means and intervals of every table and of every difference between two heroes in the same field."""
+def summarise(blocks: pa.Table, num_players: int, seed: int, rule: UntilSeparated | None = None) -> dict[str, Any]:
+    """Means and intervals of every table and of every difference between two heroes in the same field.
+
+    Args:
+        blocks: the block table.
+        num_players: seats.
+        seed: of the resampling.
+        rule: what stopped the run, if not the number of blocks; the scores of differences that it looked at then have
+            its intervals, which hold at any moment of stopping.
+    """
     results = Results(blocks)
     pairs = results.pairs()
     columns = [
@@ -85,15 +107,65 @@ def summarise(blocks: pa.Table, num_players: int, seed: int) -> dict[str, Any]:
     compared = [
         {"field": field, "first": first, "second": second}
         | both()
-        | {"differ": _share(score != 0), "gain": _gain(results, (field, first, second), score, num_players)}
+        | {
+            "differ": _share(score != 0),
+            "gain": _gain(results, (field, first, second), score, num_players),
+            "deviation": float(score.std(ddof=1)),
+        }
         for (field, first, second), (score, _) in zip(pairs, differences, strict=True)
     ]
+    if rule is not None:
+        _sequential(compared, results, rule)
     return {
         "units": {"score": "pots per deal", "chips": "chips per deal"},
         "tables": tables,
         "differences": compared,
         "invaders": _invaders(tables, results, num_players),
+        **_ranking(tables),
     }
+
+
+def wanted_differences(results: Results) -> tuple[list[tuple[str, str, str]], NDArray[np.float64]]:
+    """What "until separated" waits for: (field, first, second) of hero-in-field tables, and (B, K) their scores."""
+    pairs = [pair for pair in results.pairs() if pair[0] != MIXED]
+    columns = [results.differences(*pair)[0] for pair in pairs]
+    return pairs, np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+
+
+def _sequential(compared: Sequence[dict[str, Any]], results: Results, rule: UntilSeparated) -> None:
+    """Puts the rule's intervals in place of those for a fixed number of blocks."""
+    pairs, differences = wanted_differences(results)
+    if not pairs:
+        return
+    found = dict(zip(pairs, rule.intervals(differences), strict=True))
+    for row in compared:
+        pair = (row["field"], row["first"], row["second"])
+        if pair in found:
+            row["score"] = found[pair]._asdict()
+
+
+def _ranking(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The pay-off tensor of the hero-in-field tables, and the agents by their worst field."""
+    told = [table for table in tables if table["field"] != MIXED]
+    heroes, fields = (tuple(sorted({table[key] for table in told})) for key in ("hero", "field"))
+    values = np.full((len(heroes), len(fields), 3), np.nan)
+    for table in told:
+        place = heroes.index(table["hero"]), fields.index(table["field"])
+        values[place] = [table["score"][end] for end in ("mean", "low", "high")]
+    tensor = Payoffs(heroes, fields, values)
+    return {"payoffs": tensor.as_dict(), "worst_cases": [case._asdict() for case in worst_cases(tensor)]}
+
+
+def openskill(blocks: pa.Table, limit: int) -> dict[str, Any]:
+    """OpenSkill ratings from the first ``limit`` blocks of the hero-in-field tables of single agents: no evidence."""
+    results = Results(blocks)
+    heroes = {hero for hero, _ in results.tables}
+    games = {}
+    for hero, field in results.tables:
+        if field in heroes and hero != field:
+            score = results.column((hero, field), "score")[:limit]
+            games[hero, field] = np.stack([score, -score], axis=1)
+    return {name: rating._asdict() for name, rating in openskill_ratings(games).items()} if games else {}
 
 
 def _intervals(columns: Sequence[NDArray[np.float64]], seed: int) -> list[Interval]:
@@ -208,8 +280,14 @@ _ENDS = ("score", "low", "high")
 # --- telling ----------------------------------------------------------------------------------------------------------
 
 
-def report(summary: Mapping[str, Any], order: Sequence[str]) -> str:
-    """The summary as a text, agents in the order of the command line."""
+def report(summary: Mapping[str, Any], order: Sequence[str], detect: float | None = None) -> str:
+    """The summary as a text, agents in the order of the command line.
+
+    Args:
+        summary: see :func:`summarise`.
+        order: names.
+        detect: a difference in pots per deal; told is how many blocks find it four times of five.
+    """
 
     def place(row: Mapping[str, Any]) -> list[Any]:
         keys = [row[key] for key in ("field", "residents", "hero", "agent", "first", "second") if key in row]
@@ -222,16 +300,17 @@ def report(summary: Mapping[str, Any], order: Sequence[str]) -> str:
         lines.append(f"{row['field']:{width}}  {row['hero']:{2 * width + 3}} {_numbers(row)}")
     if summary["differences"]:
         lines += ["", f"{'field':{width}}  {'first − second':{2 * width + 3}} {_header()}{'differ':>8}{'gain':>7}"]
+        lines[-1] += "" if detect is None else f"{f'blocks for {detect:g}':>19}"
     for row in sorted(summary["differences"], key=place):
         first, second, sign = row["first"], row["second"], 1
         if place({"hero": first}) > place({"hero": second}):
             first, second, sign = second, first, -1
         pair = f"{first} − {second}"
         gain = "-" if row["gain"] is None else f"{row['gain']:.1f}"
-        lines.append(
-            f"{row['field']:{width}}  {pair:{2 * width + 3}} {_numbers(row, sign)}{row['differ']:>8.1%}{gain:>7}"
-        )
+        line = f"{row['field']:{width}}  {pair:{2 * width + 3}} {_numbers(row, sign)}{row['differ']:>8.1%}{gain:>7}"
+        lines.append(line + ("" if detect is None else f"{blocks_needed(row['deviation'], detect):>19,}"))
     lines += _told_invaders(sorted(summary["invaders"], key=place), width)
+    lines += _told_ranking(summary, width)
     lines += _told_behaviour(sorted(summary.get("behaviour", ()), key=place), width)
     lines += _told_sessions(sorted(summary.get("sessions", ()), key=place), width)
     lines += _told_failures(summary.get("failures", ()))
@@ -250,6 +329,17 @@ def _told_invaders(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
         lines.append(
             f"{row['residents']:{max(width, 9)}}  {row['best_invader']:{max(width, 12)}}{score}  {row['verdict']}"
         )
+    return lines
+
+
+def _told_ranking(summary: Mapping[str, Any], width: int) -> list[str]:
+    ratings = summary.get("openskill")
+    lines = ["", f"{'agent':{width}}  {'worst field':{max(width, 11)}}" + "".join(f"{t:>10}" for t in _ENDS)]
+    lines[-1] += f"{'OpenSkill':>11} (no evidence)" if ratings else ""
+    for row in summary["worst_cases"]:
+        score = "".join(f"{_number(row[end], 4):>10}" for end in ("mean", "low", "high"))
+        rating = f"{ratings[row['agent']]['mu']:>11.1f}" if ratings and row["agent"] in ratings else ""
+        lines.append(f"{row['agent']:{width}}  {row['setting']:{max(width, 11)}}{score}{rating}")
     return lines
 
 

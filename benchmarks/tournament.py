@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,9 +16,19 @@ from tqdm import tqdm
 from benchmarks import behaviour
 from benchmarks.lineups import MIXED, Table, named_fields
 from benchmarks.options import rules_of, session_of
+from benchmarks.sequential import UntilSeparated
 from benchmarks.statistics import LEVEL, RESAMPLES
 from benchmarks.store import BLOCKS, RunFolder, code_hash, session_values, source_hash
-from benchmarks.summary import report, summarise, summarise_behaviour, summarise_failures, summarise_sessions
+from benchmarks.summary import (
+    Results,
+    openskill,
+    report,
+    summarise,
+    summarise_behaviour,
+    summarise_failures,
+    summarise_sessions,
+    wanted_differences,
+)
 from benchmarks.tasks import Job, Setting
 from benchmarks.workers import run_tasks
 from bestia_env import BestiaError, __version__, make_policy
@@ -31,6 +41,7 @@ __all__ = ["Config", "Tournament", "main", "play"]
 
 PART_BLOCKS = 2000  # blocks of one table that a killed run may lose
 PART_SESSIONS = 100
+OPENSKILL_BLOCKS = 2000
 DESIGN = "hero-in-field 2"
 
 
@@ -59,7 +70,12 @@ class Config:
         fields: whom they play against: agents, named fields (thumbs, wild, all), or name=agent,agent,...; every one of
             the agents if not given.
         mixed: also tables at which all agents meet.
-        deals: blocks of every table.
+        deals: blocks of every table; with --until-separated the most.
+        until_separated: stop when no difference between two heroes holds zero any more. Their intervals then hold at
+            every look together (docs/statistics.md), and are wider.
+        detect: a difference in pots per deal; told is how many blocks would find it four times of five. Let it follow
+            a pilot of some hundred deals.
+        openskill: also OpenSkill ratings, from the first 2,000 blocks: a side column, no evidence.
         seed: of all deals and of the bootstrap.
         carry: chips in the pot before the ante: "typical" (drawn from the game's table), a number, or LOW-HIGH. If not
             given: typical where the game has a table, else 0.
@@ -83,6 +99,9 @@ class Config:
     fields: tuple[str, ...] = ()
     mixed: bool = False
     deals: int = 20_000
+    until_separated: bool = False
+    detect: float | None = None
+    openskill: bool = False
     seed: int = 7
     carry: str | None = None
     sessions: int = 0
@@ -108,6 +127,8 @@ class Tournament:
     deals: int
     mixed: bool = False
     sessions: int = 0
+    until_separated: bool = False
+    openskill: bool = False
     tables: tuple[Table, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -120,6 +141,11 @@ class Tournament:
     def rules(self) -> Rules:
         """The game."""
         return self.setting.rules
+
+    @property
+    def rule(self) -> UntilSeparated | None:
+        """What stops it, if not the number of blocks."""
+        return UntilSeparated(cap=self.deals) if self.until_separated else None
 
     def jobs(self) -> Iterator[Job]:
         """Every part: deals, then sessions."""
@@ -150,6 +176,10 @@ class Tournament:
             "exported_blocks": it.export_blocks,
             "intervals": {"method": "BCa bootstrap over blocks", "level": LEVEL, "resamples": RESAMPLES},
         }
+        if self.until_separated:
+            told["stopping"] = {"rule": "until separated", "look": PART_BLOCKS, "cap": self.deals}
+        if self.openskill:
+            told["openskill"] = OPENSKILL_BLOCKS
         if self.sessions:
             told["sessions"] = {"blocks": self.sessions, "deals": it.session_deals, "bankroll_chips": it.bankroll}
         return told
@@ -188,6 +218,8 @@ def tournament_of(config: Config) -> tuple[Tournament, str]:
         if getattr(config, option) < least:
             word = option.replace("_", "-")
             raise BestiaError(f"--{word} {getattr(config, option)}; allowed are integers from {least}")
+    if config.detect is not None and not config.detect > 0:
+        raise BestiaError(f"--detect {config.detect}; allowed are pots per deal above 0")
     if config.sessions == 1:
         raise BestiaError("--sessions 1; allowed are 0, or integers from 2")
     if not config.timeout > 0:
@@ -198,7 +230,10 @@ def tournament_of(config: Config) -> tuple[Tournament, str]:
         config.bankroll * max(getattr(rules, "ante", 1), 1),
     )  # fmt: skip
     fields = dict(named_fields(config.fields, agents))
-    return Tournament(setting, agents, fields, config.deals, config.mixed, config.sessions), note
+    whole = Tournament(
+        setting, agents, fields, config.deals, config.mixed, config.sessions, config.until_separated, config.openskill
+    )
+    return whole, note
 
 
 # --- playing ----------------------------------------------------------------------------------------------------------
@@ -212,14 +247,18 @@ def play(tournament: Tournament, folder: RunFolder, command: str, jobs: int = 1)
     folder.begin(command)
     if not folder.finished:
         parts = {job.name: job for job in tournament.jobs()}
-        missing = {name: job for name, job in parts.items() if not folder.has_part(name, job.kind)}
+        done = [name for name, job in parts.items() if folder.has_part(name, job.kind)]
         total = sum(job.deals for job in parts.values())
-        done = total - sum(job.deals for job in missing.values())
-        with tqdm(total=total, initial=done, unit="deal", unit_scale=True, desc="playing", mininterval=0.5) as bar:
-            for name, tables in run_tasks(Job.play, missing, jobs):
-                folder.write_part(name, tables)
-                bar.update(missing[name].deals)
-        _put_together(folder, list(parts))
+        kept = sum(parts[name].deals for name in done)
+        with tqdm(total=total, initial=kept, unit="deal", unit_scale=True, desc="playing", mininterval=0.5) as bar:
+            for look in _looks(tournament, parts):
+                missing = {name: parts[name] for name in look if name not in done}
+                for name, tables in run_tasks(Job.play, missing, jobs):
+                    folder.write_part(name, tables)
+                    bar.update(missing[name].deals)
+                if tournament.rule is not None and _separated(tournament.rule, folder, list(parts)):
+                    break
+        _put_together(folder, [name for name in parts if folder.has_part(name, parts[name].kind)])
     else:
         folder.finish({})
     summary = folder.summary()
@@ -227,6 +266,25 @@ def play(tournament: Tournament, folder: RunFolder, command: str, jobs: int = 1)
         summary = _summary(tournament, folder)
         folder.write_summary(summary)
     return summary
+
+
+def _looks(tournament: Tournament, parts: Mapping[str, Job]) -> list[list[str]]:
+    """The parts in the order of playing: all at once, or, where the run may stop early, look by look.
+
+    Sessions have no part in stopping, so they come with the first look.
+    """
+    if tournament.rule is None:
+        return [list(parts)]
+    looks: dict[int, list[str]] = {}
+    for name, job in parts.items():
+        looks.setdefault(0 if job.as_sessions else job.blocks.start, []).append(name)
+    return [looks[first] for first in sorted(looks)]
+
+
+def _separated(rule: UntilSeparated, folder: RunFolder, names: list[str]) -> bool:
+    """Whether the blocks so far tell every wanted difference from 0."""
+    blocks = pa.concat_tables(folder.read_parts(names))
+    return rule.stops(wanted_differences(Results(blocks))[1])
 
 
 def _put_together(folder: RunFolder, names: list[str]) -> None:
@@ -248,7 +306,9 @@ def _put_together(folder: RunFolder, names: list[str]) -> None:
 def _summary(tournament: Tournament, folder: RunFolder) -> dict[str, Any]:
     n, seed = tournament.rules.num_players, tournament.setting.seed
     blocks, done, sessions = (folder.table(kind) for kind in (BLOCKS, "behaviour", "sessions"))
-    summary = summarise(blocks, n, seed)
+    summary = summarise(blocks, n, seed, tournament.rule)
+    if tournament.openskill:
+        summary["openskill"] = openskill(blocks, OPENSKILL_BLOCKS)
     summary["behaviour"] = summarise_behaviour(done)
     summary["failures"] = summarise_failures(folder.table("failures"))
     if sessions is not None:
@@ -273,7 +333,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"stopped; the same command goes on from {config.out}", file=sys.stderr)
         return 130
-    print(f"\n{report(summary, (*config.agents, *tournament.fields))}\n\nresults in {config.out}")
+    print(f"\n{report(summary, (*config.agents, *tournament.fields), config.detect)}\n\nresults in {config.out}")
     return 0
 
 

@@ -1,21 +1,20 @@
-"""Fields of several agents, mixed tables, agents that fail, sessions, exports, agents in files."""
+"""Fields of several agents, mixed tables, stopping early, sessions, exports."""
 
 from __future__ import annotations
 
 import json
-import time
 from itertools import pairwise
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from agents import agent_version, make_agent
-from benchmarks.guard import Guard
+from benchmarks import tournament
 from benchmarks.lineups import FIELDS, MIXED, Table, named_fields, windows
+from benchmarks.power import blocks_needed
 from benchmarks.runner import play_blocks
 from benchmarks.tournament import main
-from bestia_env import BestiaError, GameBatch, RandomPolicy, SessionConfig, load_record, make_policy, make_rules
+from bestia_env import BestiaError, GameBatch, SessionConfig, load_record, make_policy, make_rules
 
 # --- line-ups -------------------------------------------------------------------------------------------------------
 
@@ -156,6 +155,65 @@ def test_the_gain_of_pairing_is_told(tmp_path):
     assert row["gain"] > 2
 
 
+def test_played_until_separated(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchmarks.tournament.PART_BLOCKS", 250)
+    words = ["--agents", "medium", "always", "--deals", "5000", "--until-separated"]
+    summary = run(tmp_path / "out", *words)
+    blocks = len(pq.read_table(tmp_path / "out" / "blocks.parquet")) // 4
+    assert blocks == 250  # these two are told apart at the first look
+    first = next(row for row in summary["differences"] if row["field"] == "medium")
+    fixed = run(tmp_path / "fixed", "--agents", "medium", "always", "--deals", "250")
+    (same,) = [row for row in fixed["differences"] if row["field"] == "medium"]
+    assert first["score"]["mean"] == pytest.approx(same["score"]["mean"])
+    assert first["score"]["high"] - first["score"]["low"] > 1.3 * (same["score"]["high"] - same["score"]["low"])
+    (tmp_path / "copycat.py").write_text("import agents\nCopycat = agents.make_agent('medium')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    alike = "--agents medium copycat:Copycat --fields medium --deals 500 --until-separated".split()
+    summary = run(tmp_path / "alike", *alike)
+    assert len(pq.read_table(tmp_path / "alike" / "blocks.parquet")) == 2 * 500  # never: up to the cap
+    assert summary["differences"][0]["score"] == {"mean": 0, "low": 0, "high": 0}
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["identity"]["stopping"]["cap"] == 5000
+
+
+def test_stopping_early_is_the_same_after_a_kill(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.tournament.PART_BLOCKS", 250)
+    words = ["--agents", "medium", "tight", "--fields", "medium", "--deals", "2500", "--until-separated"]
+    whole = run(tmp_path / "whole", *words)
+    calls = []
+    separated = tournament._separated
+
+    def killed(*arguments):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return separated(*arguments)
+
+    monkeypatch.setattr(tournament, "_separated", killed)
+    command = ["--variant", "bestia", "--players", "4", "--seed", "5", "--carry", "6", *words]
+    out = tmp_path / "killed"
+    assert main([*command, "--out", str(out)]) == 130
+    assert run(out, *words) == whole
+    assert (out / "blocks.parquet").read_bytes() == (tmp_path / "whole" / "blocks.parquet").read_bytes()
+
+
+def test_sample_sizes_rankings_and_ratings_are_told(tmp_path, capsys):
+    words = ["--agents", "medium", "always", "tight", "--deals", "200", "--detect", "0.01", "--openskill"]
+    summary = run(tmp_path, *words)
+    told = capsys.readouterr().out
+    (row,) = [
+        r for r in summary["differences"] if (r["field"], r["first"], r["second"]) == ("always", "medium", "tight")
+    ]
+    assert f"{blocks_needed(row['deviation'], 0.01):,}" in told
+    assert "(no evidence)" in told
+    worst = {case["agent"]: case for case in summary["worst_cases"]}
+    assert worst["always"]["mean"] == min(row["score"]["mean"] for row in summary["tables"] if row["hero"] == "always")
+    assert [case["agent"] for case in summary["worst_cases"]][-1] == "always"
+    assert summary["payoffs"]["agents"] == summary["payoffs"]["settings"] == ["always", "medium", "tight"]
+    assert summary["payoffs"]["mean"][1][1] == 0
+    assert set(summary["openskill"]) == {"always", "medium", "tight"}
+
+
 # --- sessions -------------------------------------------------------------------------------------------------------
 
 
@@ -183,91 +241,6 @@ def test_sessions_are_told_beside_the_score(tmp_path, capsys):
     assert (row["chips"], row["ruined"]) == (chips, ruined)
 
 
-# --- agents that fail -----------------------------------------------------------------------------------------------
-
-FAULTY = """
-import time
-import numpy as np
-from bestia_env import RandomPolicy
-
-class Raises(RandomPolicy):
-    version = "v1"
-    def act(self, views, keys):
-        if (keys % 7 == 0).any():
-            raise RuntimeError("lucky number")
-        return super().act(views, keys)
-
-class Illegal(RandomPolicy):
-    version = "v1"
-    def act(self, views, keys):
-        actions = super().act(views, keys)
-        actions[keys % 5 == 0] = 10**6
-        return actions
-
-class Slow(RandomPolicy):
-    version = "v1"
-    def act(self, views, keys):
-        time.sleep(30)
-
-class Odd(RandomPolicy):
-    version = "v1"
-    def act(self, views, keys):
-        return super().act(views, keys).astype(float)
-"""
-
-
-@pytest.fixture
-def faulty(tmp_path, monkeypatch):
-    (tmp_path / "faulty.py").write_text(FAULTY)
-    monkeypatch.syspath_prepend(tmp_path)
-    import sys
-
-    sys.modules.pop("faulty", None)
-    return tmp_path / "out"
-
-
-@pytest.mark.parametrize(("name", "kind"), [("Raises", "raised"), ("Illegal", "illegal"), ("Odd", "raised")])
-def test_a_failing_agent_forfeits_and_is_told(faulty, capsys, name, kind):
-    summary = run(faulty, "--agents", f"faulty:{name}", "medium", "--deals", "30")
-    (row,) = summary["failures"]
-    assert row["agent"] == f"faulty:{name}"
-    assert row[kind] > 0
-    assert sum(row[other] for other in ("raised", "timed_out", "illegal")) == row[kind]
-    assert f"FAILED: faulty:{name}" in capsys.readouterr().out
-    rows = pq.read_table(faulty / "blocks.parquet").to_pylist()
-    assert len(rows) == 4 * 30
-    mixed = [row for row in rows if (row["hero"], row["field"]) == (f"faulty:{name}", "medium")]
-    assert sum(row["score"] for row in mixed) < 0
-    behaviour = pq.read_table(faulty / "behaviour.parquet").to_pylist()
-    assert sum(row["failed"] for row in behaviour) == summary["failures"][0][kind]
-
-
-def test_a_bad_decision_costs_its_own_game_only(faulty):
-    import faulty as module  # type: ignore[import-not-found]  # written by the fixture
-
-    rules = make_rules("bestia", 4)
-    batch = GameBatch(rules, 300, seed=2)
-    agent = make_policy(module.Raises(), rules)
-    guard = Guard(agent, batch.layout.num_actions)
-    views, keys = batch.view(), batch.keys()
-    actions, failed = guard.ask(views, keys)
-    assert (failed == (keys % 7 == 0)).all()
-    assert guard.failures["raised"] == failed.sum() > 0
-    honest = RandomPolicy()
-    honest.bind(rules)
-    assert (actions[~failed] == honest.act(views, keys)[~failed]).all()
-    assert guard.first == "raised: RuntimeError: lucky number"
-
-
-def test_a_slow_agent_is_cut_off(faulty):
-    began = time.monotonic()
-    summary = run(faulty, "--agents", "faulty:Slow", "medium", "--deals", "3", "--timeout", "0.05")
-    assert time.monotonic() - began < 25
-    (row,) = summary["failures"]
-    assert row["timed_out"] > 0
-    assert "longer than 0.05 s" in row["first"]
-
-
 # --- exports --------------------------------------------------------------------------------------------------------
 
 
@@ -290,63 +263,3 @@ def test_deals_and_decisions_are_exported(tmp_path):
     own = {(row["block"], row["rotation"]): row["score"] for row in table if row["agent"] == "medium"}
     assert own[2, 1] == pytest.approx(results.scores[0, 1, 0])
     assert summary["tables"]
-
-
-# --- agents in files ------------------------------------------------------------------------------------------------
-
-PLAYER = """
-import json
-from agents.thumb import ThumbPolicy, Thresholds
-
-class Player(ThumbPolicy):
-    def __init__(self, folder):
-        top = json.loads((folder / "ranks.json").read_text())
-        super().__init__("mine", Thresholds(top_ranks=tuple(top), unseen_against=1))
-"""
-MY_CARD = 'name = "mine"\nversion = "v3"\nkind = "python"\nfile = "player.py"\nattribute = "Player"\n'
-
-
-@pytest.fixture
-def folder(tmp_path):
-    path = tmp_path / "mine"
-    path.mkdir()
-    (path / "card.toml").write_text(MY_CARD)
-    (path / "player.py").write_text(PLAYER)
-    (path / "ranks.json").write_text("[0, 5, 99, 99]")
-    return path
-
-
-def test_a_folder_with_a_card_plays(folder, tmp_path):
-    summary = run(tmp_path / "out", "--agents", str(folder), "medium", "--deals", "30")
-    assert mean_of(summary, str(folder), "medium") == 0  # it has the thresholds of medium
-    before = agent_version(str(folder))
-    assert before.startswith("v3, content ")
-    (folder / "ranks.json").write_text("[0, 3, 99, 99]")
-    assert agent_version(str(folder)) != before
-
-
-@pytest.mark.parametrize(
-    ("card", "message"),
-    [
-        ("name = ", "card.toml"),
-        ('name = "mine"', "version=None; allowed is a text"),
-        (MY_CARD.replace("python", "wasm"), "kind='wasm'; allowed are python, sb3"),
-        (MY_CARD.replace("player.py", "../player.py"), "allowed is a file in the folder"),
-        (MY_CARD + "format = 2\n", "format=2; allowed is 1"),
-        (MY_CARD + "colour = 1\n", "key 'colour'; allowed are"),
-        (MY_CARD.replace("Player", "Nobody"), "has no 'Nobody'"),
-    ],
-)
-def test_bad_cards(folder, card, message):
-    (folder / "card.toml").write_text(card)
-    with pytest.raises(BestiaError) as error:
-        make_agent(str(folder))
-    assert message in str(error.value)
-
-
-def test_no_such_file():
-    for spec in ("no/such/folder", "missing.zip"):
-        with pytest.raises(BestiaError, match="agent"):
-            make_agent(spec)
-    with pytest.raises(BestiaError, match="folder with a card"):
-        make_agent("nobody")
