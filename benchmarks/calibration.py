@@ -125,7 +125,7 @@ def null_comparisons(
         covered += [interval.low <= truth <= interval.high for interval, truth in zip(intervals, truths, strict=True)]
     shares = (covered / comparisons).tolist()
     return {
-        quantity: Null(*shares[place::2], *wrongly_separated(columns[:, :, place].T))
+        quantity: Null(shares[place], shares[place + 2], *wrongly_separated(columns[:, :, place].T))
         for place, quantity in enumerate(("score", "chips"))
     }
 
