@@ -47,6 +47,17 @@ class Case:
 
 CASES = [
     Case(
+        line="a pot of 1 that two seats with their quota share: each gets nothing, all is the first trick's winner's",
+        rules="rams(num_players=4, stakes=table, ante=1, pot_award=quota_split, remainder=first_trick_winner)",
+        pot=1, first=2, tricks=[None, 2, 1, None], shares=[0, 0, 1, 0], carry=0,
+    ),
+    Case(
+        line="a pot of 5 that nobody wins stays whole, whoever took the first trick",
+        rules="rams(num_players=4, hand_size=2, quota=(2, 2), stakes=table, ante=1, pot_award=quota_split, "
+        "remainder=first_trick_winner)",
+        pot=5, risk=0, first=2, tricks=[None, 1, 1, None], shares=[0, 0, 0, 0], penalties=[0, 0, 0, 0], carry=5,
+    ),
+    Case(
         line="bestia: cap 30 on a pot of 48 with two bestie: 16 a trick, they pay 30 + 30, next pot 63 with the ante",
         rules="bestia(num_players=4, penalty_cap=30)",
         pot=48, tricks=[0, 2, 1, 0], shares=[0, 32, 16, 0], penalties=[30, 0, 0, 30], carry=60,

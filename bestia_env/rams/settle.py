@@ -99,7 +99,7 @@ def _share_per_trick(s: State, p: Parameters, pot: Int) -> None:
 
 
 @jit
-def _share_by_quota(s: State, p: Parameters, pot: Int) -> None:
+def _share_by_quota(s: State, p: Parameters, pot: Int) -> bool:
     """The participants with their quota share the pot equally; nobody has it: it stays."""
     winners = 0
     for seat in range(p.num_players):
@@ -107,6 +107,7 @@ def _share_by_quota(s: State, p: Parameters, pot: Int) -> None:
     for seat in range(p.num_players):
         if s.status[seat] == IN and s.tricks[seat] >= _quota(s, p, seat):
             s.shares[seat] = pot // winners
+    return winners > 0
 
 
 @jit
@@ -124,8 +125,8 @@ def strictly_best(s: State, p: Parameters) -> Int:
 
 
 @jit
-def _share_pot(s: State, p: Parameters, pot: Int) -> None:
-    """Divides what the rake left among the seats that played; a lone participant takes all."""
+def _share_pot(s: State, p: Parameters, pot: Int) -> bool:
+    """Divides what the rake left among the seats that played, a lone participant takes all; False: nobody wins it."""
     if s.num_in == 1:
         for seat in range(p.num_players):
             if s.status[seat] == IN:
@@ -133,11 +134,13 @@ def _share_pot(s: State, p: Parameters, pot: Int) -> None:
     elif p.pot_award == AWARD_PER_TRICK:
         _share_per_trick(s, p, pot)
     elif p.pot_award == AWARD_QUOTA_SPLIT:
-        _share_by_quota(s, p, pot)
+        return _share_by_quota(s, p, pot)
     else:
         best = strictly_best(s, p)
-        if best != NOBODY:
-            s.shares[best] = pot
+        if best == NOBODY:
+            return False
+        s.shares[best] = pot
+    return True
 
 
 @jit
@@ -152,15 +155,12 @@ def _total(chips: Array, num_players: Int) -> Int:
 def settle(s: State, p: Parameters) -> None:
     """Shares and penalties of a deal that was played, walked over or passed out."""
     clear_settlement(s)
-    if s.num_in > 0:
-        _share_pot(s, p, s.pot)
-    if p.rake_bp > 0 and _total(s.shares, p.num_players) > 0:
+    awarded = s.num_in > 0 and _share_pot(s, p, s.pot)
+    if awarded and p.rake_bp > 0:
         s.rake = s.pot * p.rake_bp // 10_000
         _share_pot(s, p, s.pot - s.rake)
-    paid = _total(s.shares, p.num_players)
-    left = s.pot - s.rake - paid
-    # Shares of tricks go out even where each is nothing: a pot smaller than the number of tricks is all remainder.
-    awarded = paid > 0 or (s.num_in > 1 and p.pot_award == AWARD_PER_TRICK)
+    # A pot with fewer chips than shares is awarded too, all of it as remainder.
+    left = s.pot - s.rake - _total(s.shares, p.num_players)
     if p.remainder == REMAINDER_TO_WINNER and awarded and left > 0:
         s.shares[s.winners[0]] += left
     s.without_bestia = 1
