@@ -15,9 +15,10 @@ TEST    := $(VENV)/installed-test
 
 WORKERS ?= 2
 DEALS   ?= 1350000
+AGENT   ?= medium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tournament test lint typecheck warm crosscheck throughput docs-tables golden clean
+.PHONY: help setup tournament bench test lint typecheck warm crosscheck boundscheck throughput docs-tables golden clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -38,6 +39,9 @@ tournament: $(LAB) ## the main job: a first tournament over duplicate deals, int
 	$(PY) -m benchmarks.tournament --variant bestia --players 5 --agents random always medium \
 	    --deals 20000 --seed 7 --out results/first
 
+bench: $(LAB) ## measure an agent on Bench v1: AGENT=medium
+	$(PY) -m benchmarks.bench --agent $(AGENT) --jobs $(WORKERS)
+
 test: lint typecheck warm ## everything that CI runs: lint, types, tests
 	$(PY) -m pytest -n $(WORKERS)
 
@@ -54,6 +58,9 @@ warm: $(TEST) ## compile every game family
 
 crosscheck: $(TEST) ## compare the two implementations: DEALS=1350000
 	$(PY) -m tests.crosscheck --deals $(DEALS)
+
+boundscheck: $(TEST) ## play with every array access of the compiled code checked
+	$(PY) -m tests.boundscheck
 
 throughput: $(LAB) ## measure decisions per second
 	$(PY) -m benchmarks.throughput
