@@ -33,6 +33,7 @@ YARDSTICK_ROUNDS = 2_000_000
 BASE = "bestia"
 FUSED = "fused"
 WITH_MASK = "mask + choice + step"
+WITH_TENSOR = "view + tensor + mask + choice + step"
 MOST_TIMES_BASE = 2.5
 
 
@@ -110,7 +111,7 @@ def batch_work(rules: Rules, num_games: int, steps: int) -> dict[str, Work]:
         FUSED: Work(lambda: loops.rollout(states, parameters, steps), decisions),
         "random_actions + step": Work(with_states, decisions),
         WITH_MASK: Work(with_mask, decisions),
-        "view + tensor + mask + choice + step": Work(with_tensor, decisions),
+        WITH_TENSOR: Work(with_tensor, decisions),
     }
 
 

@@ -1,0 +1,1 @@
+"""Speed against other libraries, side by side: ``python -m benchmarks.peers``, or ``make peers``."""
