@@ -33,7 +33,7 @@ class OneGame:
     # what _wire looks up
     _WIRED = frozenset(
         "_num_actions _num_numbers _encoder _parameters _observe _encode _row _states _plain _place _scratch "
-        "_legal".split()
+        "_legal _every_seat _every_row _every_view".split()
     )
 
     def __init__(self, batch: GameBatch, pad_players: int | None = None) -> None:
@@ -53,7 +53,8 @@ class OneGame:
         self._num_actions, self._num_numbers = self._batch.layout.num_actions, tensor.size
         self._encoder, self._parameters = tensor.parameters, family.parameters(self.rules, self._batch.session)
         self._observe, self._encode = family.loops.observe, family.loops.encode
-        self._row = np.zeros(1, np.int64)
+        self._row, self._every_seat = np.zeros(1, np.int64), np.arange(len(self.possible_agents))
+        self._every_row = np.zeros_like(self._every_seat)
         self._wire_state()
 
     def _wire_state(self) -> None:
@@ -62,6 +63,7 @@ class OneGame:
         self._plain = self._states.view(np.dtype((np.void, self._states.dtype)))
         self._place = np.zeros(1, np.int64)
         self._scratch = np.zeros(1, self._batch.family.view_dtype)
+        self._every_view = np.zeros(len(self.possible_agents), self._batch.family.view_dtype)
         self._legal = self._scratch["legal"][0, : self._num_actions].view(np.int8)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -186,11 +188,9 @@ class OneGame:
 
     def _tensors(self) -> NDArray[np.float32]:
         """(n, F) what all seats see now."""
-        seats = np.arange(len(self.possible_agents))
-        views = np.zeros(len(seats), self._batch.family.view_dtype)
-        tensors = np.empty((len(seats), self._num_numbers), np.float32)
-        self._observe(self._states, self._parameters, np.zeros_like(seats), seats, views)
-        self._encode(views, self._parameters, self._encoder, tensors)
+        tensors = np.empty((len(self._every_seat), self._num_numbers), np.float32)
+        self._observe(self._states, self._parameters, self._every_row, self._every_seat, self._every_view)
+        self._encode(self._every_view, self._parameters, self._encoder, tensors)
         return tensors
 
     def state(self) -> NDArray[np.float32]:

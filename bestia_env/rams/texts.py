@@ -153,9 +153,10 @@ def settlement(rules: RamsRules, state: Any) -> dict[str, Any]:
     n = rules.num_players
     told = {name: state[name][:n].tolist() for name in ("shares", "penalties", "split", "net")}
     participants = [seat for seat, was_in in enumerate(state["settled_in"][:n].tolist()) if was_in]
-    stakes = [rules.stay_stake if seat in participants and len(participants) > 1 else 0 for seat in range(n)]
+    stake = rules.stay_stake if len(participants) > 1 else 0
+    stakes = [stake if seat in participants else 0 for seat in range(n)]
     flows = zip(told["shares"], told["penalties"], told["split"], told["net"], stakes, strict=True)
-    principal = int(state["settled_principal"])
+    principal, score_base = int(state["settled_principal"]), int(state["score_base"])
     return {
         "dealer": int(state["settled_dealer"]),
         "forced": bool(state["settled_forced"]),
@@ -169,5 +170,5 @@ def settlement(rules: RamsRules, state: Any) -> dict[str, Any]:
         "pot": int(state["settled_pot"]),
         "rake": int(state["rake"]),
         "carry_after": int(state["carry_after"]),
-        "score": [top / int(state["score_base"]) for top in state["score_top"][:n].tolist()],
+        "score": [top / score_base for top in state["score_top"][:n].tolist()],
     }
