@@ -13,12 +13,16 @@ PY      := $(VENV)/bin/python
 LAB     := $(VENV)/installed-lab
 TEST    := $(VENV)/installed-test
 
+# The libraries we are compared with, each in an environment of its own: .venv-peers/<name>
+PEERS   ?= openspiel pettingzoo rlcard pgx
+
 WORKERS ?= 2
 DEALS   ?= 1350000
 AGENT   ?= medium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tournament bench test lint typecheck warm crosscheck boundscheck throughput docs-tables golden clean
+.PHONY: help setup tournament bench test lint typecheck warm crosscheck boundscheck throughput peers docs-tables golden \
+    clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -65,12 +69,20 @@ boundscheck: $(TEST) ## play with every array access of the compiled code checke
 throughput: $(LAB) ## measure decisions per second
 	$(PY) -m benchmarks.throughput
 
+peers: $(LAB) $(PEERS:%=.venv-peers/%/installed) ## compare speed with other libraries, into results/peers: PEERS="rlcard pgx"
+	$(PY) -m benchmarks.peers --peers $(PEERS)
+
+.venv-peers/%/installed: benchmarks/peers/%.txt | $(LAB)
+	$(PY) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 docs-tables: $(TEST) ## write the generated tables of docs/ anew
 	$(PY) -m docs.generate
 
 golden: $(TEST) ## write the golden files of tests/ anew; read the diff before you keep it
 	$(PY) -m tests.golden
 
-clean: ## remove .venv, caches and builds; results/ stays
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## remove .venv, .venv-peers, caches and builds; results/ stays
+	rm -rf $(VENV) .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
