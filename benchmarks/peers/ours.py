@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from benchmarks.peers.timing import Interface, aec_game, chances, run
+from benchmarks.peers.timing import Interface, aec_game, chances, positive, run
 
 if TYPE_CHECKING:
     import argparse
@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from bestia_env.family import Rules
 
 AEC = "aec last() + step()"
-NUM_GAMES = 4096
 STEPS = 60
 
 
-def interfaces(variant: str, players: int | None) -> Iterator[Interface]:
+def interfaces(variant: str, players: int | None, games: int) -> Iterator[Interface]:
     """What is timed: the batches of ``benchmarks.throughput``, then the AEC loop that PettingZoo's games get too."""
     import bestia_env
     from benchmarks.throughput import Work, batch_work
@@ -30,7 +29,7 @@ def interfaces(variant: str, players: int | None) -> Iterator[Interface]:
         work.call()
         return work.amount
 
-    for interface, work in batch_work(rules, NUM_GAMES, STEPS).items():
+    for interface, work in batch_work(rules, games, STEPS).items():
         yield Interface(interface, label, lambda work=work: counted(work), a_game)
     env, chance = bestia_env.aec_env(rules, seed=7), chances()
     yield Interface(AEC, label, lambda: aec_game(env, chance))
@@ -52,6 +51,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     """What is played."""
     parser.add_argument("--variant", default="bestia", help="preset")
     parser.add_argument("--players", type=int, help="table size; default: the preset's own")
+    parser.add_argument("--games", type=positive(int), default=4096, help="games a batch")
 
 
 if __name__ == "__main__":

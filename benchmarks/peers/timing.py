@@ -98,6 +98,19 @@ def aec_game(env: Any, chance: Iterator[float]) -> int:
     return decisions
 
 
+def positive(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """What reads an option that is a number above 0."""
+
+    def number(text: str) -> float:
+        value = kind(text)
+        if not 0 < value < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text}; allowed are numbers above 0")
+        return value
+
+    number.__name__ = kind.__name__  # argparse says it when the text is no number
+    return number
+
+
 def run(
     packages: Sequence[str],
     interfaces: Callable[..., Iterator[Interface]],
@@ -117,8 +130,8 @@ def run(
         SystemExit: an option is wrong, or the library is not installed in this interpreter.
     """
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
-    parser.add_argument("--seconds", type=_positive(float), default=0.5, help="length of one repeat")
-    parser.add_argument("--repeats", type=_positive(int), default=3, help="repeats of each interface")
+    parser.add_argument("--seconds", type=positive(float), default=0.1, help="length of one repeat")
+    parser.add_argument("--repeats", type=positive(int), default=8, help="repeats of each interface")
     parser.add_argument("--kinds", nargs="+", metavar="KIND", help="measure only these kinds of interfaces")
     parser.add_argument("--cpu", type=int, help="run on this processor core alone, where the system can do that")
     options(parser)
@@ -139,16 +152,3 @@ def run(
             print(json.dumps(row | {"versions": versions}), flush=True)
     except ModuleNotFoundError as error:
         parser.exit(2, f"{packages[0]}: no module {error.name!r} in {sys.executable}; `make peers` installs it\n")
-
-
-def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
-    """Reads an option: a number above 0."""
-
-    def number(text: str) -> float:
-        value = kind(text)
-        if not 0 < value < float("inf"):
-            raise argparse.ArgumentTypeError(f"{text}; allowed are numbers above 0")
-        return value
-
-    number.__name__ = kind.__name__  # argparse says it when the text is no number
-    return number
