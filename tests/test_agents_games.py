@@ -54,6 +54,8 @@ def test_tip_1_in_other_packs_means_the_two_highest():
 def test_tip_2_the_doctor_is_for_small_pots(carry, says):
     deal = {"dealer": 0, "carry": carry, "turn_up": "5h", "hands": ["6c 7c 4c", "2c Kc Qc", "6d 7d 4d"]}
     assert decides(position(BESTIA, deal, "pass, knock, pass"), "tips") == says  # the ante is 3
+    passed = deal | {"hands": ["6c 7c 4c", "Ah Kc Qc", "6d 7d 4d"]}  # T1 speaks of knocking
+    assert decides(position(BESTIA, passed, "pass, knock, pass"), "tips") == says
     capped = make_rules("bestia", 3, penalty_cap=6)
     assert decides(position(capped, deal, "pass, knock, pass"), "tips") == "draw"  # a bestia cannot cost more
 
@@ -146,8 +148,9 @@ MAUSCHELN = make_rules("mauscheln", 4)
         ("Jh", False, False, False),
         ("Qh Jh", True, True, True),
         ("Jh 7h", False, True, True),
+        ("10h 7h", False, True, True),
         ("9h 7h", False, False, True),
-        ("9h 8h 7h", True, True, True),
+        ("10h 9h 7h", True, True, True),
         ("", False, False, False),
     ],
 )
@@ -157,7 +160,7 @@ def test_mauscheln_opens_for_two_tricks_and_joins_for_one(trumps, opens, opens_l
 
     def says(place, said):
         hands = [*others[:place], mine, *others[place:]]
-        return decides(position(MAUSCHELN, {"dealer": 0, "turn_up": "10h", "hands": hands}, said), "mauscheln")
+        return decides(position(MAUSCHELN, {"dealer": 0, "turn_up": "8h", "hands": hands}, said), "mauscheln")
 
     told = [says(1, ""), says(3, "pass, pass"), says(2, "knock")]
     assert told == ["knock" if goes_in else "pass" for goes_in in (opens, opens_late, joins)]
@@ -181,6 +184,8 @@ def roman_at(mine, place, said):
         # two or more have yet to speak and would be forced in
         ("Ah 3s 7d 2d Ks", 1, "", "knock"),
         ("5h 4h 7d 2d Ks", 1, "", "knock"),
+        ("5h 4h 7d 2d Ks", 3, "pass, pass", "knock"),
+        ("3h As 7d 2d Ks", 1, "", "exchange 2d 7d Ks"),
         ("Kh 3s 7d 2d Ks", 1, "", "exchange 2d 7d Ks 3s"),
         ("Qh 3s 7d 2d Ks", 1, "", "pass"),  # four to come are two rivals
         ("Qh 3s 7d 2d Ks", 2, "pass", "exchange 2d 7d Ks 3s"),
@@ -189,6 +194,8 @@ def roman_at(mine, place, said):
         ("Ah 3s 7d 2d Ks", 4, "pass, pass, pass", "exchange 2d 7d Ks 3s"),
         ("5h 4h 7d 2d Ks", 4, "pass, pass, pass", "exchange 2d 7d Ks"),
         ("5h 4h 2h 7d Ks", 4, "pass, pass, pass", "knock"),
+        ("Kh 4h As Ac Ad", 4, "pass, pass, pass", "knock"),  # nothing to lay off: as after an exchange
+        ("Qh 4h As Ac Ad", 4, "pass, pass, pass", "exchange"),
         ("As 3s 7d 2d Ks", 4, "pass, pass, pass", "exchange 2d 7d Ks 3s"),  # anything, where only the dealer is left
         ("2h 3s 7d 2d Ks", 4, "exchange, pass, pass", "exchange 2d 7d Ks 3s"),
         ("Kh 3s 7d 2d Ks", 4, "exchange, exchange, pass", "exchange 2d 7d Ks 3s"),
@@ -297,6 +304,13 @@ def test_players_of_a_game_take_side_tricks_high_while_others_follow():
     hands = ["As Ks Qd 2d 4d", "Js 6c Jc Jd 7c", "2c 4c 6s Kc 5c", "4s 7s 5d 6d Kd", "Qs Qc Qh 6h 3c"]
     last = position(ROMAN, {"dealer": 0, "turn_up": "Jh", "hands": hands}, "knock, play Js, play 6s, play 7s, play Qs")
     assert decides(last, "roman") == "play Ks"  # nobody plays after it: the cheapest that wins
+
+
+def test_seats_that_are_out_do_not_play_after_it():
+    hands = [SIDE[0], "Js Qs 4h 6h 7h", "As Ks 4s 5s 6s", SIDE[1], SIDE[2]]
+    said = "exchange, exchange, pass, pass, pass, play Js"
+    batch = position(JULEPE, {"dealer": 0, "turn_up": "5h", "hands": hands}, said)
+    assert decides(batch, "julepe") == "play Ks"
 
 
 def test_tips_play_cards_like_medium():

@@ -115,8 +115,6 @@ def by_table(v, g, t):
 @jit
 def in_circuits(v, g, t):
     """Knocks to force others in with the cards they were dealt; else exchanges, looks, and knocks or leaves."""
-    if not offers(v, g, SAY_KNOCK):  # a seat that said "third" and is not needed
-        return g.verb[SAY_PASS]
     if v.status[ME] == IN or unwanted(v, g, v.hand) == EMPTY:
         knocks = reaches(v, g, t.knocks_after, v.hand)
     elif others_unspoken(v, g) >= 2:
