@@ -12,7 +12,7 @@ import pytest
 
 from bestia_env._rows import take_rows
 from bestia_env.batch import GameBatch
-from bestia_env.errors import RulesError
+from bestia_env.errors import RecordError, RulesError
 from bestia_env.rams.rules import RamsRules
 from bestia_env.rams.state import Phase, Status
 from bestia_env.rams.variants import VARIANTS
@@ -124,6 +124,17 @@ def test_no_deal_starts_that_could_outgrow_exact_numbers() -> None:
     assert deals[-1]["split"] == [0, 0, 0]
     with pytest.raises(RulesError, match=r"2\^53"):
         played(make("bestia", 3), 0, carry=2**51)
+
+
+def test_a_carry_that_is_set_up_is_bounded_like_any_other() -> None:
+    """A principal who pays tenfold lets a pot of four grow 13-fold: 3 others pay it and he ten times it."""
+    rules = make("mauscheln", 4, principal_penalty=(10, 10))
+    most = 2**53 // 13 - rules.ante
+    batch = GameBatch(rules, 1, seed=1)
+    batch.reset(deals=[{"carry": most}])
+    assert batch.states["carry"][0] == most
+    with pytest.raises(RecordError, match="carry="):
+        batch.reset(deals=[{"carry": most + 1}])
 
 
 LARGEST = [make(name, row.players[1]) for name, row in VARIANTS.items() if row.values.get("stakes") != "table"]

@@ -26,9 +26,9 @@ def inject(rules: RamsRules, state: Any, deal: Mapping[str, Any], rng_key: int) 
     if "dealer" in deal:
         fields["dealer"] = _whole("dealer", deal["dealer"], 0, n - 1)
     if "carry" in deal:
-        # The engine begins a deal only if (n + 1) x (carry + antes + stakes) stays within 2^53 (rules: rams 2.5).
-        antes = rules.ante * (n if rules.ante_payer == "all" else 1)
-        fields["carry"] = _whole("carry", deal["carry"], 0, MAX_CHIPS // (n + 1) - antes - n * rules.stay_stake)
+        # The engine begins a deal only if what the pot can grow to in it stays within 2^53 (rules: rams 2.5).
+        paid = rules.ante * (n if rules.ante_payer == "all" else 1) + n * rules.stay_stake
+        fields["carry"] = _whole("carry", deal["carry"], 0, MAX_CHIPS // rules.pot_growth - paid)
     if "half_ante" in deal and not rules.best_principal_half_ante:
         raise RecordError(f"half_ante={deal['half_ante']!r}; rules without best_principal_half_ante have no half antes")
     if "half_ante" in deal:
