@@ -20,6 +20,7 @@ import numpy as np
 import tyro
 
 from agents import agent_version
+from benchmarks.bootstrap import two_level_intervals
 from benchmarks.options import session_of
 from benchmarks.statistics import Interval, block_intervals
 from benchmarks.store import BLOCKS, RunFolder
@@ -43,13 +44,14 @@ class Config:
     agents should not be tuned against it. A run that was killed goes on when the same command is given again.
 
     Args:
-        agent: who is measured: a name, module:attribute, an SB3 model's .zip, or a folder with a card.
+        agent: who is measured: a name, module:attribute, an SB3 model's .zip, or a folder with a card. Several are one
+            method with several training seeds: the intervals then also hold the luck of training (docs/statistics.md).
         games: names out of the bench; all if not given. An agent that cannot play a game is told so and skipped.
         out: the folder of the results; results/bench-v1-AGENT if not given.
         jobs: processes; the numbers do not depend on it.
     """
 
-    agent: str
+    agent: tuple[str, ...]
     games: tuple[str, ...] = ()
     out: Path | None = None
     jobs: int = 1
@@ -122,20 +124,27 @@ def load(path: Path = BENCH) -> list[Game]:
     ]
 
 
-def bench(game: Game, agent: str, folder: RunFolder, command: str, jobs: int) -> dict[str, Any]:
-    """Plays one game and returns its line."""
-    play(game.tournament(agent), folder, command, jobs)
-    results = Results(folder.table(BLOCKS))
-    scores = {field: results.column((agent, field), "score") for field in game.fields}
-    known = [scores[field] for field in game.fields if field != HOLD_OUT]
-    columns = [np.mean(known, axis=0), scores[HOLD_OUT], *known]
-    mean, hold_out, *others = block_intervals(np.stack(columns, axis=1), game.seed)
-    names = [field for field in game.fields if field != HOLD_OUT]
+def bench(game: Game, agents: Sequence[str], folders: Sequence[RunFolder], command: str, jobs: int) -> dict[str, Any]:
+    """Plays one game, each agent into its folder, and returns the line of all of them."""
+    known = [field for field in game.fields if field != HOLD_OUT]
+    parts = []
+    for agent, folder in zip(agents, folders, strict=True):
+        play(game.tournament(agent), folder, command, jobs)
+        results = Results(folder.table(BLOCKS))
+        scores = {field: results.column((agent, field), "score") for field in game.fields}
+        own = [scores[field] for field in known]
+        parts.append(np.stack([np.mean(own, axis=0), scores[HOLD_OUT], *own], axis=1))
+    if len(agents) == 1:
+        intervals = block_intervals(parts[0], game.seed)
+    else:
+        groups = np.repeat(np.arange(len(agents)), [len(part) for part in parts])
+        intervals = two_level_intervals(np.concatenate(parts), groups, game.seed)
+    mean, hold_out, *others = intervals
     return {
         "game": game.name,
         "score": mean._asdict(),
         "hold_out": hold_out._asdict(),
-        "fields": {name: interval._asdict() for name, interval in zip(names, others, strict=True)},
+        "fields": {name: interval._asdict() for name, interval in zip(known, others, strict=True)},
         "blocks": game.blocks,
     }
 
@@ -169,34 +178,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     width = max(len(game.name) for game in chosen)
     titles = "".join(f"{title:>10}" for title in ("score", "low", "high", HOLD_OUT, "low", "high"))
-    print(f"\nBench v1 · {config.agent} {agent_version_of(config.agent)} · score in pots per deal, 95 % intervals")
+    told = ", ".join(agent if ":" in agent else f"{agent} {agent_version(agent)}" for agent in config.agent)
+    print(f"\nBench v1 · {told} · score in pots per deal, 95 % intervals")
     print("\n".join([f"{'game':{width}}{titles}", *(line_of(row, width) for row in rows)]))
     return 0
 
 
-def agent_version_of(agent: str) -> str:
-    """The version to print."""
-    return "" if ":" in agent else agent_version(agent)
-
-
 def _play_all(games: Sequence[Game], config: Config, command: str) -> list[dict[str, Any]]:
-    """All lines; those of games that the agent refuses say why."""
-    slug = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in config.agent)
-    out = config.out or Path("results") / f"bench-v1-{slug}"
+    """All lines; those of games that an agent refuses say why."""
+    agents = config.agent
+    if not agents or len(set(agents)) != len(agents):
+        raise BestiaError(f"--agent {' '.join(agents)}; allowed are one or more names, each once")
+    slugs = ["".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in agent) for agent in agents]
+    out = config.out or Path("results") / f"bench-v1-{slugs[0]}"
     rows = []
     for game in games:
-        tournament = game.tournament(config.agent)
         try:
-            identity = tournament.identity()
+            identities = [game.tournament(agent).identity() for agent in agents]
         except BestiaError as error:
             rows.append({"game": game.name, "refused": str(error)})
             continue
-        folder = RunFolder(out / game.name, identity)
+        places = [out / game.name / slug if len(agents) > 1 else out / game.name for slug in slugs]
+        folders = [RunFolder(place, identity) for place, identity in zip(places, identities, strict=True)]
         print(game.name, file=sys.stderr, flush=True)
-        rows.append(bench(game, config.agent, folder, command, config.jobs))
+        rows.append(bench(game, agents, folders, command, config.jobs))
     if all("refused" in row for row in rows):
         raise BestiaError(rows[0]["refused"])
-    told = json.dumps({"agent": config.agent, "bench": "v1", "games": rows}, indent=1) + "\n"
+    told = json.dumps({"agents": list(agents), "bench": "v1", "games": rows}, indent=1) + "\n"
     (out / "bench.json").write_text(told, encoding="utf-8")
     return rows
 

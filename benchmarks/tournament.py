@@ -14,15 +14,17 @@ import tyro
 from tqdm import tqdm
 
 from benchmarks import behaviour
+from benchmarks.control import deal_covariates
 from benchmarks.lineups import MIXED, Table, named_fields
 from benchmarks.options import rules_of, session_of
+from benchmarks.report import report
 from benchmarks.sequential import UntilSeparated
 from benchmarks.statistics import LEVEL, RESAMPLES
 from benchmarks.store import BLOCKS, RunFolder, code_hash, session_values, source_hash
 from benchmarks.summary import (
     Results,
+    corrected,
     openskill,
-    report,
     summarise,
     summarise_behaviour,
     summarise_failures,
@@ -75,6 +77,8 @@ class Config:
             every look together (docs/statistics.md), and are wider.
         detect: a difference in pots per deal; told is how many blocks would find it four times of five. Let it follow
             a pilot of some hundred deals.
+        luck_correction: also scores less what the hands dealt explain, which have the same mean and narrower intervals
+            (docs/statistics.md); games with trumps.
         openskill: also OpenSkill ratings, from the first 2,000 blocks: a side column, no evidence.
         seed: of all deals and of the bootstrap.
         carry: chips in the pot before the ante: "typical" (drawn from the game's table), a number, or LOW-HIGH. If not
@@ -101,6 +105,7 @@ class Config:
     deals: int = 20_000
     until_separated: bool = False
     detect: float | None = None
+    luck_correction: bool = False
     openskill: bool = False
     seed: int = 7
     carry: str | None = None
@@ -129,6 +134,7 @@ class Tournament:
     sessions: int = 0
     until_separated: bool = False
     openskill: bool = False
+    luck_correction: bool = False
     tables: tuple[Table, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -178,6 +184,8 @@ class Tournament:
         }
         if self.until_separated:
             told["stopping"] = {"rule": "until separated", "look": PART_BLOCKS, "cap": self.deals}
+        if self.luck_correction:
+            told["luck_correction"] = "classes of hands dealt"
         if self.openskill:
             told["openskill"] = OPENSKILL_BLOCKS
         if self.sessions:
@@ -230,10 +238,13 @@ def tournament_of(config: Config) -> tuple[Tournament, str]:
         config.bankroll * max(getattr(rules, "ante", 1), 1),
     )  # fmt: skip
     fields = dict(named_fields(config.fields, agents))
-    whole = Tournament(
-        setting, agents, fields, config.deals, config.mixed, config.sessions, config.until_separated, config.openskill
-    )
-    return whole, note
+    if config.luck_correction:
+        deal_covariates(rules, session, config.seed, [0])  # refuses games without trumps
+        if config.until_separated:
+            raise BestiaError("--luck-correction with --until-separated; allowed is one of them")
+    options = ("mixed", "sessions", "until_separated", "openskill", "luck_correction")
+    chosen = {option: getattr(config, option) for option in options}
+    return Tournament(setting, agents, fields, config.deals, **chosen), note
 
 
 # --- playing ----------------------------------------------------------------------------------------------------------
@@ -307,6 +318,10 @@ def _summary(tournament: Tournament, folder: RunFolder) -> dict[str, Any]:
     n, seed = tournament.rules.num_players, tournament.setting.seed
     blocks, done, sessions = (folder.table(kind) for kind in (BLOCKS, "behaviour", "sessions"))
     summary = summarise(blocks, n, seed, tournament.rule)
+    if tournament.luck_correction:
+        it = tournament.setting
+        covariates = deal_covariates(it.rules, it.session, it.seed, range(tournament.deals))
+        summary["corrected"] = corrected(blocks, covariates, seed)
     if tournament.openskill:
         summary["openskill"] = openskill(blocks, OPENSKILL_BLOCKS)
     summary["behaviour"] = summarise_behaviour(done)

@@ -74,6 +74,19 @@ def test_an_agent_of_one_game_has_one_line(short, tmp_path, capsys):
     assert rows[0]["refused"] in capsys.readouterr().out
 
 
+def test_several_training_seeds_of_one_method(short, tmp_path, capsys):
+    assert main(["--agent", "tight", "loose", "--games", "bestia-3", "--out", str(tmp_path)]) == 0
+    (row,) = json.loads((tmp_path / "bench.json").read_text())["games"]
+    means = {}
+    for agent in ("tight", "loose"):
+        assert (tmp_path / "bestia-3" / agent / "blocks.parquet").exists()
+        assert main(["--agent", agent, "--games", "bestia-3", "--out", str(tmp_path / agent)]) == 0
+        means[agent] = json.loads((tmp_path / agent / "bench.json").read_text())["games"][0]["score"]
+    assert row["score"]["mean"] == pytest.approx((means["tight"]["mean"] + means["loose"]["mean"]) / 2)
+    assert row["score"]["low"] < min(mean["low"] for mean in means.values())  # two seeds say little of a third
+    assert "tight v1, loose v1" in capsys.readouterr().out
+
+
 def test_refusals(short, tmp_path, capsys, monkeypatch):
     for words, message in (
         (["--agent", "shark"], "agent 'shark'"),

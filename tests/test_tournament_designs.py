@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import tournament
+from benchmarks.control import adjust, deal_covariates
 from benchmarks.lineups import FIELDS, MIXED, Table, named_fields, windows
 from benchmarks.power import blocks_needed
 from benchmarks.runner import play_blocks
@@ -195,6 +196,20 @@ def test_stopping_early_is_the_same_after_a_kill(tmp_path, monkeypatch):
     assert main([*command, "--out", str(out)]) == 130
     assert run(out, *words) == whole
     assert (out / "blocks.parquet").read_bytes() == (tmp_path / "whole" / "blocks.parquet").read_bytes()
+
+
+def test_luck_of_the_deal_is_taken_out(tmp_path, capsys):
+    summary = run(tmp_path / "out", "--agents", "medium", "always", "--deals", "400", "--luck-correction")
+    told = {(row["hero"], row["field"]): row["score"] for row in summary["corrected"]}
+    blocks = pq.read_table(tmp_path / "out" / "blocks.parquet").to_pylist()
+    score = [row["score"] for row in blocks if (row["hero"], row["field"]) == ("always", "medium")]
+    covariates = deal_covariates(make_rules("bestia", 4), SessionConfig(carry=6), 5, range(400))
+    assert told["always", "medium"]["mean"] == pytest.approx(adjust(score, covariates).mean())
+    assert told["medium", "medium"] == {"mean": 0, "low": 0, "high": 0}
+    assert "luck of the deal taken out" in capsys.readouterr().out
+    command = ["--variant", "bettelmann", "--agents", "random", "--luck-correction", "--out", str(tmp_path / "none")]
+    assert main(command) == 2
+    assert "which have trumps" in capsys.readouterr().err
 
 
 def test_sample_sizes_rankings_and_ratings_are_told(tmp_path, capsys):
