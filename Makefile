@@ -17,7 +17,8 @@ TEST    := $(VENV)/installed-test
 PEERS   ?= openspiel pettingzoo rlcard pgx
 
 WORKERS ?= 2
-DEALS   ?= 1350000
+DEALS   ?= 1000000
+LEAST   ?= 10000
 AGENT   ?= medium
 
 .DEFAULT_GOAL := help
@@ -60,8 +61,8 @@ typecheck: $(TEST) ## mypy --strict on the library
 warm: $(TEST) ## compile every game family
 	$(PY) -m tests.warm
 
-crosscheck: $(TEST) ## compare the two implementations: DEALS=1350000
-	$(PY) -m tests.crosscheck --deals $(DEALS)
+crosscheck: $(TEST) ## compare the two implementations: DEALS=1000000 LEAST=10000, half an hour or more
+	$(PY) -m tests.crosscheck --deals $(DEALS) --least $(LEAST)
 
 boundscheck: $(TEST) ## play with every array access of the compiled code checked
 	$(PY) -m tests.boundscheck

@@ -1,4 +1,4 @@
-"""Plays the engine against the second implementation, move by move: ``python -m tests.crosscheck --deals 1350000``.
+"""Plays the engine against the second implementation, move by move: ``make crosscheck``.
 
 Both play the same sessions: same pack orders, same reshuffles, same random legal actions. Compared are, at every
 decision, the actor and the set of legal actions, and for every deal the winners of the tricks, the chips of every kind,
@@ -308,14 +308,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--deals", type=int, default=20_000, help="deals to compare, about")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--least", type=int, default=0, help="go on with every preset and table size below so many")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     started, total, games = time.time(), 0, Counter[str]()
     work = list(tasks(arguments.deals, arguments.seed))
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        for name, deals in pool.map(compare, work, chunksize=4):
-            total += deals
-            games[name] += deals
+        while work:
+            for name, deals in pool.map(compare, work, chunksize=4):
+                total += deals
+                games[name] += deals
+            behind = [rules for rules in presets() if games[str(rules)] < arguments.least]
+            rng = random.Random(arguments.seed + total)
+            work = [Task(rules, any_session(rules, rng), arguments.seed + total, 160) for rules in behind]
     for name, deals in sorted(games.items()):
         print(f"{name:50} {deals:9,} deals")
     fewest = min(deals for name, deals in games.items() if name != "random rules")
