@@ -38,9 +38,11 @@ class Collector:
         self._kept: list[tuple[Decisions, NDArray[np.int64]]] = []
         self._decisions: list[pa.Table] = []
         self._records: list[tuple[str, str]] = []
+        self._forfeited: set[int] = set()
 
     def see(self, batch: GameBatch, decisions: Decisions) -> None:
         """What a table's ``on_decisions`` calls."""
+        self._forfeited.update(decisions.forfeited.tolist())
         blocks = batch.states["row"][decisions.games]
         if (blocks < self.limit).any():
             self._batch = batch
@@ -49,9 +51,11 @@ class Collector:
     def settle(self, results: BlockResults, folder: str) -> None:
         """Turns what was kept of a batch into rows and records, now that its results are known."""
         if self._batch is None:
+            self._forfeited.clear()
             return
         n = self.rules.num_players
         batch, kept = self._batch, self._kept
+        forfeited, self._forfeited = self._forfeited, set()
         self._batch, self._kept = None, []
         games = np.concatenate([decisions.games for decisions, _ in kept])
         wanted = batch.states["row"][games] < self.limit
@@ -67,7 +71,7 @@ class Collector:
         order = order[wanted[order]]
         columns = {name: values[order] for name, values in columns.items()}
         self._decisions.append(self._rows(batch, views[order], columns, results))
-        self._record(columns, results, folder, n)
+        self._record(columns, results, folder, n, forfeited)
 
     def _rows(
         self, batch: GameBatch, views: NDArray[Any], columns: dict[str, NDArray[np.int64]], results: BlockResults
@@ -92,20 +96,21 @@ class Collector:
             }
         )
 
-    def _record(self, columns: dict[str, NDArray[np.int64]], results: BlockResults, folder: str, n: int) -> None:
+    def _record(
+        self,
+        columns: dict[str, NDArray[np.int64]],
+        results: BlockResults,
+        folder: str,
+        n: int,
+        forfeited: set[int],
+    ) -> None:
         """A deal record a game; a game that was forfeited has none."""
-        for game in np.unique(columns["game"]).tolist():
+        for game in sorted(set(columns["game"].tolist()) - forfeited):
             here = columns["game"] == game
             block, rotation = int(results.blocks[game // n]), game % n
-            numbers = columns["decision"][here]
-            try:
-                record = record_game(
-                    self.rules, columns["action"][here].tolist(), seed=self.seed, game=(block, 0), session=self.session
-                )
-            except ValueError:
-                if len(numbers) and numbers[-1] + 1 == len(numbers):  # all decisions are there: then it must replay
-                    raise
-                continue
+            record = record_game(
+                self.rules, columns["action"][here].tolist(), seed=self.seed, game=(block, 0), session=self.session
+            )
             seats = dict(zip(columns["seat"][here].tolist(), columns["agent"][here].tolist(), strict=True))
             told = ", ".join(f"{seat} {self.agents[agent]}" for seat, agent in sorted(seats.items()))
             self._records.append((f"{folder}/{block:09d}-{rotation}.toml", f"# seats: {told}\n{record.dumps()}"))

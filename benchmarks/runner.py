@@ -61,6 +61,7 @@ class Decisions:
         seats: (K,) who decides.
         views: (K,) what they see.
         actions: (K,) what they do.
+        forfeited: rows of the batch whose game the agent has just forfeited.
     """
 
     agent: int
@@ -68,6 +69,7 @@ class Decisions:
     seats: NDArray[np.int64]
     views: NDArray[Any]
     actions: NDArray[np.int64]
+    forfeited: NDArray[np.int64]
 
 
 def play_blocks(
@@ -249,5 +251,6 @@ class Table:
         if self.behaviour is not None:
             self.behaviour.decided(agent, where[good], actions[good])
         if self.on_decisions is not None:
-            self.on_decisions(batch, Decisions(agent, rows[good], seats[good], views[good], actions[good]))
+            forfeited = rows[:0] if failed is None else rows[failed]
+            self.on_decisions(batch, Decisions(agent, rows[good], seats[good], views[good], actions[good], forfeited))
         return actions

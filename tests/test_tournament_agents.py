@@ -10,7 +10,7 @@ import pytest
 
 from agents import agent_version, make_agent
 from benchmarks.guard import Guard
-from bestia_env import BestiaError, GameBatch, RandomPolicy, make_policy, make_rules
+from bestia_env import BestiaError, GameBatch, RandomPolicy, load_record, make_policy, make_rules
 from tests.test_tournament_designs import mean_of, run
 
 # --- agents that fail -----------------------------------------------------------------------------------------------
@@ -68,6 +68,17 @@ def test_a_failing_agent_forfeits_and_is_told(faulty, capsys, name, kind):
     assert sum(row["score"] for row in mixed) < 0
     behaviour = pq.read_table(faulty / "behaviour.parquet").to_pylist()
     assert sum(row["failed"] for row in behaviour) == summary["failures"][0][kind]
+
+
+def test_a_forfeited_game_has_decisions_but_no_record(faulty):
+    run(faulty, "--agents", "faulty:Illegal", "medium", "--deals", "20", "--export-blocks", "5")
+    records = {path.relative_to(faulty / "records").as_posix() for path in (faulty / "records").rglob("*.toml")}
+    assert 0 < len(records) < 4 * 5 * 4  # four tables of four rotations
+    honest = {f"0003/{block:09d}-{rotation}.toml" for block in range(5) for rotation in range(4)}
+    assert honest <= records  # medium among mediums
+    for path in records:
+        load_record(faulty / "records" / path).replay()
+    assert len(pq.read_table(sorted((faulty / "decisions").glob("0000-*"))[0])) > 0
 
 
 def test_a_bad_decision_costs_its_own_game_only(faulty):
