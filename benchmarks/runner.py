@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bestia_env import Policy, SessionConfig
     from bestia_env.family import Rules
 
-__all__ = ["BlockResults", "Decisions", "Table", "play_blocks"]
+__all__ = ["BlockPlayer", "BlockResults", "Decisions", "play_blocks"]
 
 # Games a batch: their states stay in the processor's cache, and the calls from Python are still few.
 GAMES_AT_ONCE = 1024
@@ -100,7 +100,7 @@ def play_blocks(
     policies = [make_policy(policy, rules) for policy in different]
     place = np.array([different.index(policy) for policy in lineup])
     numbers = np.asarray(blocks, np.int64)
-    table = Table(rules, session, seed, [_trusted(policy) for policy in policies])
+    table = BlockPlayer(rules, session, seed, [_trusted(policy) for policy in policies])
     parts = [table.play(chosen, np.tile(place, (len(chosen), 1))) for chosen in batches(numbers, n)]
     if not parts:
         raise BestiaError("blocks is empty; allowed are one or more block numbers")
@@ -124,7 +124,7 @@ def _trusted(policy: Policy) -> Ask:
     return lambda views, keys: (policy.act(views, keys), None)
 
 
-class Table:
+class BlockPlayer:
     """Plays blocks of a game.
 
     Args:
@@ -164,7 +164,7 @@ class Table:
         agents: Sequence[str],
         timeout: float | None,
         **more: Any,
-    ) -> tuple[Table, list[Guard]]:
+    ) -> tuple[BlockPlayer, list[Guard]]:
         """A table whose agents may fail, and their guards."""
         policies = [make_policy(agent, rules) for agent in agents]
         layout = GameBatch(rules, 1, seed=seed, session=session).layout

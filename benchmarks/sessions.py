@@ -13,7 +13,7 @@ from bestia_env import SessionConfig
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from benchmarks.runner import Table
+    from benchmarks.runner import BlockPlayer
     from bestia_env import GameBatch
     from bestia_env.family import Rules
 
@@ -54,7 +54,7 @@ class _Purse:
 
 
 def play_sessions(
-    table: Table, blocks: NDArray[np.int64], places: NDArray[np.int64], deals: int, bankroll: int
+    table: BlockPlayer, blocks: NDArray[np.int64], places: NDArray[np.int64], deals: int, bankroll: int
 ) -> Sessions:
     """Plays blocks of sessions that fit one batch: each line-up in all rotations of the seats, over the same deals.
 

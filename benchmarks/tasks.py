@@ -83,7 +83,7 @@ class Job:
         """
         it = self.setting
         agents = self.table.agents
-        playing, guards = runner.Table.guarded(it.rules, it.session, it.seed, agents, it.timeout)
+        playing, guards = runner.BlockPlayer.guarded(it.rules, it.session, it.seed, agents, it.timeout)
         collector = None
         if self.blocks.start < it.export_blocks and not self.as_sessions:
             collector = Collector(it.rules, it.session, it.seed, agents, it.export_blocks)
@@ -151,7 +151,7 @@ class Job:
             )
         return pa.concat_tables([pa.table(row) for row in rows])
 
-    def _sessions(self, playing: runner.Table, blocks: NDArray[np.int64], places: NDArray[np.int64]) -> pa.Table:
+    def _sessions(self, playing: runner.BlockPlayer, blocks: NDArray[np.int64], places: NDArray[np.int64]) -> pa.Table:
         """One row a block and agent: chips and ruins of its sessions, summed over rotations and seats."""
         it = self.setting
         told = play_sessions(playing, blocks, places, it.session_deals, it.bankroll)

@@ -58,7 +58,7 @@ class PresetRules:
     @classmethod
     def presets(cls) -> Mapping[str, Variant]:
         """Every name that rules of this family may be labelled with."""
-        raise NotImplementedError
+        raise NotImplementedError  # each family names its own; a base without presets has no rules to make
 
     @classmethod
     def make(cls, variant: str, num_players: int | None = None, **changes: object) -> Self:

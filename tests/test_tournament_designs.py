@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -53,6 +54,12 @@ def test_tables_know_who_sits_where():
     assert (np.bincount(mixed.places(np.arange(6), 5, seed=1).ravel()) == 10).all()
     assert Table("a", "a", ("a",)).is_self_play
     assert not table.is_self_play
+
+
+def test_named_fields_are_those_of_the_docs():
+    told = (Path(__file__).parents[1] / "docs" / "tournament.md").read_text(encoding="utf-8")
+    for name, members in FIELDS.items():
+        assert f"| `{name}` | {', '.join(f'`{member}`' for member in members)} |" in told
 
 
 def test_fields_by_name():
