@@ -15,9 +15,9 @@ import numpy as np
 from bestia_env._bits import Array, Int, Mask
 from bestia_env._jit import jit_for
 from bestia_env.family import MAX_SEATS
-from bestia_env.rng import AGENT, below, fold, game_key
+from bestia_env.rng import AGENT, OPPONENT, below, draw, fold, game_key
 
-__all__ = ["Loops", "choose_uniform", "make_loops"]
+__all__ = ["Loops", "choose_uniform", "game_numbers", "make_loops"]
 
 Compiled = Callable[..., Any]
 
@@ -104,23 +104,25 @@ def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures can
             advance(s, P[0])
 
     @jit
-    def legal_all(S: Array, P: Array, out: Array) -> None:
-        """Writes the action mask of every row's actor."""
-        for row in range(len(S)):
-            mask(S[row], P[0], out[row])
+    def legal_all(S: Array, P: Array, rows: Array, out: Array) -> None:
+        """Writes the action mask of each given row's actor."""
+        for place in range(len(rows)):
+            mask(S[rows[place]], P[0], out[place])
 
     @jit
-    def first_illegal_all(S: Array, P: Array, actions: Array) -> Int:
-        """The first row that acts and whose action is not legal, or -1."""
-        for row in range(len(S)):
-            if S[row].actor >= 0 and not is_legal(S[row], P[0], actions[row]):
-                return row
+    def first_illegal_all(S: Array, P: Array, rows: Array, actions: Array) -> Int:
+        """The place of the first of the given rows that acts and whose action is not legal, or -1."""
+        for place in range(len(rows)):
+            s = S[rows[place]]
+            if s.actor >= 0 and not is_legal(s, P[0], actions[place]):
+                return place
         return -1
 
     @jit
     def step_all(
         S: Array,
         P: Array,
+        rows: Array,
         actions: Array,
         rewards: Array,
         scores: Array,
@@ -128,16 +130,17 @@ def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures can
         truncated: Array,
         ended: Array,
     ) -> Int:
-        """Plays one legal action in every row that has an actor; returns how many games ended.
+        """Plays one legal action in each of the given rows that has an actor; returns how many games ended.
 
-        Net chips and scores of the deals that ended with it are written (else zeros), ended games are kept in
-        ``ended``, one after another. Who wants the next games begins them with ``start``: were it done here, the whole
-        dealing would be compiled a second time.
+        The outcome of the other rows is left as it is. Net chips and scores of the deals that ended with it are written
+        (else zeros), ended games are kept in ``ended``, one after another. Who wants the next games begins them with
+        ``start``: were it done here, the whole dealing would be compiled a second time.
         """
         p = P[0]
         games = 0
         seats = rewards.shape[1]
-        for row in range(len(S)):
+        for place in range(len(rows)):
+            row = rows[place]
             s = S[row]
             for seat in range(seats):
                 rewards[row, seat] = 0
@@ -146,7 +149,7 @@ def make_loops(  # noqa: PLR0915  # a list of small loops; compiled closures can
             truncated[row] = False
             if s.actor < 0:
                 continue
-            apply(s, p, actions[row])
+            apply(s, p, actions[place])
             if advance(s, p) > 0:
                 for seat in range(seats):
                     rewards[row, seat] = s.net[seat]
@@ -272,3 +275,12 @@ def choose_uniform(masks: Array, keys: Array, out: Array) -> Int:
                     break
                 choice -= 1
     return -1
+
+
+@jit_for("shared")
+def game_numbers(S: Array, rows: Array, out: Array) -> None:
+    """Random numbers of the given rows' games, ``out.shape[1]`` each: who plays against the learner."""
+    for place in range(len(rows)):
+        key = fold(S[rows[place]].key, OPPONENT)
+        for index in range(out.shape[1]):
+            out[place, index] = draw(key, index)

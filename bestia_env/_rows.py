@@ -14,13 +14,16 @@ if TYPE_CHECKING:
     from bestia_env.family import ActionLayout, Rules
 
 __all__ = [
+    "address_rows",
     "allowed_text",
+    "check_ascending",
     "check_count",
     "check_padding",
     "check_seed",
     "integers",
     "out_array",
     "put_rows",
+    "row_list",
     "take_rows",
 ]
 
@@ -48,6 +51,41 @@ def integers(name: str, values: ArrayLike, most: int) -> NDArray[np.int64]:
     if array.dtype.kind not in "iu" or (array.size and not (array.min() >= 0 and array.max() <= most)):
         raise BestiaError(f"{name}={values!r}; allowed are integers from 0 to {most}")
     return array.astype(np.int64, copy=False)
+
+
+def row_list(rows: ArrayLike, num_games: int) -> NDArray[np.int64]:
+    """Row numbers of a batch in one list.
+
+    Raises:
+        BestiaError: a row out of range, or more than one dimension.
+    """
+    chosen = np.atleast_1d(integers("rows", rows, num_games - 1))
+    if chosen.ndim > 1:
+        raise BestiaError(f"rows={rows!r}; allowed are integers from 0 to {num_games - 1} in one list")
+    return chosen
+
+
+def check_ascending(name: str, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Row numbers, if each is greater than the one before.
+
+    Raises:
+        BestiaError: naming the argument.
+    """
+    if (np.diff(rows) <= 0).any():
+        raise BestiaError(f"{name}={rows.tolist()}; allowed are row numbers in ascending order, none twice")
+    return rows
+
+
+def address_rows(rows: ArrayLike, num_games: int) -> NDArray[np.int64]:
+    """The row numbers of the addresses of a batch's games.
+
+    Raises:
+        BestiaError: not one integer from 0 a game.
+    """
+    numbers = np.asarray(rows)
+    if numbers.shape != (num_games,) or numbers.dtype.kind not in "iu" or numbers.min() < 0:
+        raise BestiaError(f"rows={rows!r}; allowed are {num_games} integers from 0, one a game")
+    return numbers.astype(np.int64)
 
 
 def check_padding(pad_players: object) -> int | None:

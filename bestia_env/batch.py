@@ -10,13 +10,16 @@ import numpy as np
 
 from bestia_env._deals import DRIVER_KEYS, check_deals, known_part, put_addresses, put_deal
 from bestia_env._rows import (
+    address_rows,
     allowed_text,
+    check_ascending,
     check_count,
     check_padding,
     check_seed,
     integers,
     out_array,
     put_rows,
+    row_list,
     take_rows,
 )
 from bestia_env.errors import BestiaError, IllegalActionError
@@ -87,9 +90,13 @@ class GameBatch:
         self.num_players = rules.num_players
         self.states: NDArray[Any] = np.zeros(self.num_games, self.family.state_dtype)
         self.states["seed"] = self.seed
-        self.states["row"] = np.arange(num_games) if rows is None else self._row_numbers(rows)
+        self.states["row"] = np.arange(num_games) if rows is None else address_rows(rows, self.num_games)
         self._ended = np.zeros(self.num_games, self.family.state_dtype)  # games that ended in the last step, packed
-        self._clear_outcome()
+        shape = (self.num_games, self.num_players)
+        self.rewards: NDArray[Any] = np.zeros(shape, self.family.reward_dtype)
+        self.scores: NDArray[np.float64] = np.zeros(shape)
+        self.done: NDArray[np.bool_] = np.zeros(self.num_games, np.bool_)
+        self.truncated: NDArray[np.bool_] = np.zeros(self.num_games, np.bool_)
         self._loops.start(self.states, self._parameters, self._all, False)
 
     def _wire(self) -> None:
@@ -101,18 +108,11 @@ class GameBatch:
         self._tensor = self.family.tensor(self.rules, self.pad_players)
         self._all = np.arange(self.num_games)
 
-    def _row_numbers(self, rows: ArrayLike) -> NDArray[np.int64]:
-        numbers = np.asarray(rows)
-        if numbers.shape != (self.num_games,) or numbers.dtype.kind not in "iu" or numbers.min() < 0:
-            raise BestiaError(f"rows={rows!r}; allowed are {self.num_games} integers from 0, one a game")
-        return numbers.astype(np.int64)
-
     def _clear_outcome(self) -> None:
-        shape = (self.num_games, self.num_players)
-        self.rewards: NDArray[Any] = np.zeros(shape, self.family.reward_dtype)
-        self.scores: NDArray[np.float64] = np.zeros(shape)
-        self.done: NDArray[np.bool_] = np.zeros(self.num_games, np.bool_)
-        self.truncated: NDArray[np.bool_] = np.zeros(self.num_games, np.bool_)
+        self.rewards[:] = 0
+        self.scores[:] = 0
+        self.done[:] = False
+        self.truncated[:] = False
 
     # --- beginning games --------------------------------------------------------------------------------------------
 
@@ -167,12 +167,7 @@ class GameBatch:
         self.scores[rows] = 0
 
     def _rows(self, rows: ArrayLike | None) -> NDArray[np.int64]:
-        if rows is None:
-            return self._all
-        chosen = np.atleast_1d(integers("rows", rows, self.num_games - 1))
-        if chosen.ndim > 1:
-            raise BestiaError(f"rows={rows!r}; allowed are integers from 0 to {self.num_games - 1} in one list")
-        return chosen
+        return self._all if rows is None else row_list(rows, self.num_games)
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
@@ -186,14 +181,15 @@ class GameBatch:
         """(B, 2) the (row, game) part of every game's address."""
         return np.stack([self.states["row"], self.states["game"]], axis=1)
 
-    def legal(self, out: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-        """(B, A) action masks of the actors; rows that have stopped are all zero.
+    def legal(self, out: NDArray[np.bool_] | None = None, rows: ArrayLike | None = None) -> NDArray[np.bool_]:
+        """(B, A) action masks of the actors (of the given rows); rows that have stopped are all zero.
 
         ``out`` of this and the next methods takes the result, which saves the memory system's share of the time: new
         arrays of a large batch cost as much as filling them.
         """
-        out = out_array(out, (self.num_games, self.layout.num_actions), np.dtype(np.bool_))
-        self._loops.legal(self.states, self._parameters, out)
+        chosen = self._rows(rows)
+        out = out_array(out, (len(chosen), self.layout.num_actions), np.dtype(np.bool_))
+        self._loops.legal(self.states, self._parameters, chosen, out)
         return out
 
     def view(
@@ -217,12 +213,24 @@ class GameBatch:
         Raises:
             BestiaError: a seat or row out of range, or a row whose game has not just ended.
         """
+        return self._view(self._ended, seats, self._just_ended(rows))
+
+    def final_states(self, rows: ArrayLike | None = None) -> NDArray[Any]:
+        """Copies of the state records of games that ended in the last step: perfect information, no observation.
+
+        Raises:
+            BestiaError: see :meth:`final_view`.
+        """
+        return take_rows(self._ended, self._just_ended(rows))
+
+    def _just_ended(self, rows: ArrayLike | None) -> NDArray[np.int64]:
+        """Where the games of these rows stand among those that have just ended."""
         chosen = np.flatnonzero(self.done) if rows is None else self._rows(rows)
         if not self.done[chosen].all():
             raise BestiaError(
                 f"rows={chosen[~self.done[chosen]].tolist()} have not just ended; allowed are rows with done"
             )
-        return self._view(self._ended, seats, self._ended_places(chosen))
+        return self._ended_places(chosen)
 
     def _ended_places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where rows that have just ended stand in ``_ended``, which holds no others."""
@@ -278,29 +286,43 @@ class GameBatch:
 
     # --- playing ----------------------------------------------------------------------------------------------------
 
-    def step(self, actions: ArrayLike) -> None:
+    def step(self, actions: ArrayLike, rows: ArrayLike | None = None) -> None:
         """Plays one action in every row that has an actor; then read rewards, scores, done and truncated.
+
+        Args:
+            actions: one integer a row.
+            rows: which rows play, in ascending order; the others stay as they are, with rewards 0 and done false.
+                None is all.
 
         Raises:
             IllegalActionError: an action its row does not offer; no row has changed.
-            BestiaError: not one integer a row.
+            BestiaError: not one integer a row, or rows out of range or out of order.
         """
+        places = self._all if rows is None else check_ascending("rows", self._rows(rows))
         chosen = np.ascontiguousarray(actions, dtype=None)
-        if chosen.shape != (self.num_games,) or chosen.dtype.kind not in "iu":
+        if chosen.shape != places.shape or chosen.dtype.kind not in "iu":
             raise BestiaError(
-                f"actions of shape {chosen.shape}, dtype {chosen.dtype}; allowed are {self.num_games} integers"
+                f"actions of shape {chosen.shape}, dtype {chosen.dtype}; allowed are {len(places)} integers"
             )
-        chosen = chosen.astype(np.int64, copy=False)
-        row = self._loops.first_illegal(self.states, self._parameters, chosen)
-        if row >= 0:
-            raise IllegalActionError(self.explain_illegal(row, int(chosen[row])))
-        ended = self._loops.step(
-            self.states, self._parameters, chosen, self.rewards, self.scores, self.done, self.truncated, self._ended
-        )
+        self.play_rows(places, chosen.astype(np.int64, copy=False))
+
+    def play_rows(self, places: NDArray[np.int64], chosen: NDArray[np.int64]) -> None:
+        """``step`` for a driver that has its rows (ascending) and actions (one a row) in order already.
+
+        Raises:
+            IllegalActionError: see ``step``.
+        """
+        wrong = self._loops.first_illegal(self.states, self._parameters, places, chosen)
+        if wrong >= 0:
+            raise IllegalActionError(self.explain_illegal(int(places[wrong]), int(chosen[wrong])))
+        if places is not self._all:
+            self._clear_outcome()
+        outcome = (self.rewards, self.scores, self.done, self.truncated, self._ended)
+        ended = self._loops.step(self.states, self._parameters, places, chosen, *outcome)
         if ended and self.autoreset:
-            rows = np.flatnonzero(self.done)
-            self.states["game"][rows] += 1
-            self._loops.start(self.states, self._parameters, rows, False)
+            finished = np.flatnonzero(self.done)
+            self.states["game"][finished] += 1
+            self._loops.start(self.states, self._parameters, finished, False)
 
     def explain_illegal(self, row: int, action: int) -> str:
         """Why an action is not legal in a row: seat, phase, action, what is allowed, and the address."""

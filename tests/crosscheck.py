@@ -118,12 +118,12 @@ def engine_games(task: Task) -> tuple[list[list[dict[str, Any]]], np.ndarray, np
     kept, rng = S.copy(), random.Random(task.seed)
     log: list[list[dict[str, Any]]] = [[] for _ in rows]
     while (S["actor"] >= 0).any():
-        loops.legal(S, P, legal)
+        loops.legal(S, P, rows, legal)
         options = _split(legal)
         actions[:] = [_any_action(options[row], layout, rng) if options[row] else 0 for row in rows]
-        assert loops.first_illegal(S, P, actions) == -1
+        assert loops.first_illegal(S, P, rows, actions) == -1
         before = {name: S[name].tolist() for name in ("deal", "actor", "exchange_cards")}
-        loops.step(S, P, actions, rewards, scores, done, truncated, kept)
+        loops.step(S, P, rows, actions, rewards, scores, done, truncated, kept)
         deals = S["deal"].tolist()
         for row in rows:
             if before["actor"][row] >= 0:

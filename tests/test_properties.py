@@ -36,6 +36,7 @@ from tests.rams_play import (
     with_states,
 )
 
+FIRST = np.zeros(1, np.int64)
 SEEDS = st.integers(0, 2**64 - 1)
 PLAYED = ("states", "rewards", "scores", "done", "truncated")
 
@@ -137,7 +138,7 @@ def test_exactly_the_actions_of_the_mask_are_accepted(rules: RamsRules) -> None:
     assert not views["legal"][:, size:].any()
     for row in acting:
         state = batch.states[row : row + 1]
-        answers = [loops.first_illegal(state, parameters, np.array([action])) for action in range(-3, size + 3)]
+        answers = [loops.first_illegal(state, parameters, FIRST, np.array([action])) for action in range(-3, size + 3)]
         assert answers == [-1 if 0 <= action < size and legal[row, action] else 0 for action in range(-3, size + 3)]
         options = legal[row].nonzero()[0]
         tried = batch.clone(np.full(len(options), row))
