@@ -1,8 +1,8 @@
 """Reinforcement-learning environments for the Rams group of card games (Bestia and its cousins) and their neighbours.
 
 ``aec_env`` makes a PettingZoo environment, ``GameBatch`` plays many games at once; ``make_rules`` and ``variants`` say
-which games there are. Importing this package loads neither a compiler nor an environment library: each name is
-imported when it is first used (PEP 562).
+which games there are. Importing this package registers the ids of the Gymnasium environments, and loads neither the
+compiler nor PettingZoo: each name is imported when it is first used (PEP 562).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bestia_env._version import __version__
+from bestia_env.register import register_singles
 
 if TYPE_CHECKING:
     from bestia_env.aec import BestiaAEC, aec_env
@@ -18,14 +19,19 @@ if TYPE_CHECKING:
     from bestia_env.cards import Pack
     from bestia_env.errors import BestiaError, IllegalActionError, RecordError, RulesError
     from bestia_env.family import ActionLayout, TensorLayout
+    from bestia_env.opponents import OpponentPool
     from bestia_env.policies import Policy, PrivilegedPolicy, RandomPolicy, make_policy
     from bestia_env.records import DealRecord, load_record, loads_record, record_game
     from bestia_env.register import register_envs
     from bestia_env.registry import default_players, family_of, make_rules, parse_rules, player_range, variants
     from bestia_env.session import SessionConfig
+    from bestia_env.single import BestiaEnv
+    from bestia_env.vector import BestiaVectorEnv
 
 _WHERE = {
     "BestiaAEC": "aec",
+    "BestiaEnv": "single",
+    "BestiaVectorEnv": "vector",
     "aec_env": "aec",
     "GameBatch": "batch",
     "Pack": "cards",
@@ -35,6 +41,7 @@ _WHERE = {
     "RulesError": "errors",
     "ActionLayout": "family",
     "TensorLayout": "family",
+    "OpponentPool": "opponents",
     "Policy": "policies",
     "PrivilegedPolicy": "policies",
     "RandomPolicy": "policies",
@@ -56,10 +63,13 @@ _WHERE = {
 __all__ = [
     "ActionLayout",
     "BestiaAEC",
+    "BestiaEnv",
     "BestiaError",
+    "BestiaVectorEnv",
     "DealRecord",
     "GameBatch",
     "IllegalActionError",
+    "OpponentPool",
     "Pack",
     "Policy",
     "PrivilegedPolicy",
@@ -82,6 +92,8 @@ __all__ = [
     "register_envs",
     "variants",
 ]
+
+register_singles()
 
 
 def __getattr__(name: str) -> Any:

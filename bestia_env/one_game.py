@@ -42,7 +42,7 @@ class OneGame:
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._batch = batch
         self.pad_players = check_padding(pad_players)
-        self._begun = False
+        self.begun = False
         self._spaces: dict[tuple[str, str], spaces.Space[Any]] = {}
         self._wire()
 
@@ -84,7 +84,7 @@ class OneGame:
         Raises:
             BestiaError: no game has begun.
         """
-        if not self._begun:
+        if not self.begun:
             raise BestiaError("no game has begun; allowed is reset")
         return self._states
 

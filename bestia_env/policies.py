@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bestia_env.family import Rules
 
-__all__ = ["Policy", "PrivilegedPolicy", "RandomPolicy", "legal_masks", "make_policy"]
+__all__ = ["MaskPolicy", "Policy", "PrivilegedPolicy", "RandomPolicy", "legal_masks", "make_policy"]
 
 
 @runtime_checkable
@@ -43,6 +43,18 @@ class Policy(Protocol):
         """
 
 
+@runtime_checkable
+class MaskPolicy(Policy, Protocol):
+    """A policy that looks at nothing but the action masks, so that nobody need fill Views for it."""
+
+    def act_on_masks(self, masks: NDArray[np.uint8], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """(B,) what ``act`` answers to Views with these (B, A) masks.
+
+        Raises:
+            IllegalActionError: an all-zero mask.
+        """
+
+
 class PrivilegedPolicy(Protocol):
     """An oracle: decides from whole states. A runner hands it states only where it is told to."""
 
@@ -62,11 +74,14 @@ def legal_masks(views: NDArray[Any], num_actions: int) -> NDArray[np.uint8]:
     masks = np.asarray(views["legal"])[:, :num_actions]
     empty = ~masks.any(axis=1)
     if empty.any():
-        raise IllegalActionError(
-            f"view {int(np.flatnonzero(empty)[0])} of {len(views)} has an all-zero action mask; "
-            "allowed are Views of the seat that is to act"
-        )
+        raise _nothing_to_do(int(np.flatnonzero(empty)[0]), len(views))
     return masks
+
+
+def _nothing_to_do(place: int, count: int) -> IllegalActionError:
+    return IllegalActionError(
+        f"view {place} of {count} has an all-zero action mask; allowed are Views of the seat that is to act"
+    )
 
 
 class RandomPolicy:
@@ -80,10 +95,16 @@ class RandomPolicy:
 
     def act(self, views: NDArray[Any], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
         """See :class:`Policy`."""
+        return self.act_on_masks(np.asarray(views["legal"])[:, : self._num_actions], keys)
+
+    def act_on_masks(self, masks: NDArray[np.uint8], keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """See :class:`MaskPolicy`."""
         from bestia_env._loops import choose_uniform
 
-        actions = np.zeros(len(views), np.int64)
-        choose_uniform(legal_masks(views, self._num_actions), np.ascontiguousarray(keys, np.uint64), actions)
+        actions = np.zeros(len(masks), np.int64)
+        empty = choose_uniform(masks, np.ascontiguousarray(keys, np.uint64), actions)
+        if empty >= 0:
+            raise _nothing_to_do(int(empty), len(masks))
         return actions
 
     def action_probabilities(self, views: NDArray[Any]) -> NDArray[np.float64]:

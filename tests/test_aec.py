@@ -150,7 +150,7 @@ def test_render_tells_what_every_seat_knows_and_no_more(variant: str) -> None:
         for seat in range(len(env.possible_agents)):
             # in the new game the viewer is seat 0
             other = OneGame(env._batch.redeal(env._batch.view(seat), np.arange(1, dtype=np.uint64)))
-            other._begun = True
+            other.begun = True
             other.possible_agents = other.possible_agents[-seat:] + other.possible_agents[:-seat]
             assert other.table_text() == env.render()
             compared += 1

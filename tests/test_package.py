@@ -26,7 +26,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 LABORATORY = {"agents", "training", "benchmarks", "tests", "docs"}
 """Top-level names of a checkout that the wheel must not bring."""
 
-HEAVY = {"numba", "llvmlite", "torch", "pygame", "gymnasium", "pettingzoo", "pyarrow", "scipy"}
+HEAVY = {"numba", "llvmlite", "torch", "pygame", "pettingzoo", "pyarrow", "scipy"}
 """Packages that cost more to import than a user who asks for the list of games should wait."""
 
 FAMILIES = {"rams", "bettelmann"}
