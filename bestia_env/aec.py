@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pettingzoo.utils.env import AECIterable
 
     from bestia_env.family import Rules
+    from bestia_env.policies import Policy
     from bestia_env.session import SessionConfig
 
 __all__ = ["BestiaAEC", "aec_env"]
@@ -144,7 +145,7 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         Warns:
             UserWarning: an unknown key in options; it is ignored.
         """
-        if options is None and (self._begun or seed is not None):
+        if options is None and (self.begun or seed is not None):
             if seed is None:
                 self._game[0] += 1
             else:
@@ -152,7 +153,7 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
             self._start(self._states, self._parameters, self._row, False)
         else:
             self._batch.reset(deals=[self._deal(seed, options)])
-        self._begun, self._over, self._rewarded = True, False, False
+        self.begun, self._over, self._rewarded = True, False, False
         agents = self.agents = self.possible_agents.copy()
         self.rewards = dict.fromkeys(agents, 0)
         self._cumulative_rewards = dict.fromkeys(agents, 0)
@@ -170,7 +171,7 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         deal = known_part(self._batch.family, self.rules, options or {})
         if seed is not None and deal.setdefault("seed", seed) != seed:
             raise RecordError(f"seed={seed!r} and options seed={deal['seed']!r}; allowed is one of them, or both equal")
-        if "seed" in deal or not self._begun:
+        if "seed" in deal or not self.begun:
             deal.setdefault("game", (0, 0))
         return deal
 
@@ -267,10 +268,22 @@ class BestiaAEC(OneGame, AECEnv[str, Observation, int]):
         self._settle(illegal_action=agent)
 
     def _out_of_order(self, call: str) -> BestiaError:
-        when = "every agent has left the episode" if self._begun else "no episode has begun"
+        when = "every agent has left the episode" if self.begun else "no episode has begun"
         return BestiaError(f"{call}: {when}; allowed is reset")
 
     # --- asking -----------------------------------------------------------------------------------------------------
+
+    def decide(self, policy: Policy) -> int:
+        """What a policy, bound to these rules, would play for the agent to act; nothing is played.
+
+        Its random key is that of the decision, so a :class:`~bestia_env.GameBatch` with this game decides alike.
+
+        Raises:
+            BestiaError: before ``reset``, or after the end.
+        """
+        if not self.agents or self._over:
+            raise self._out_of_order("decide")
+        return int(policy.act(self._views(self.agent_selection), self._batch.keys())[0])
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, cumulative reward, termination, truncation and info of the agent to act.
