@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from bestia_env.policies import Policy, PrivilegedPolicy, RandomPolicy, make_policy
     from bestia_env.records import DealRecord, load_record, loads_record, record_game
     from bestia_env.register import register_envs
-    from bestia_env.registry import default_players, family_of, make_rules, parse_rules, player_range, variants
+    from bestia_env.registry import (
+        default_players,
+        family_of,
+        make_rules,
+        mini_variants,
+        parse_rules,
+        player_range,
+        variants,
+    )
     from bestia_env.session import SessionConfig
     from bestia_env.single import BestiaEnv
     from bestia_env.vector import BestiaVectorEnv
@@ -53,6 +61,7 @@ _WHERE = {
     "default_players": "registry",
     "family_of": "registry",
     "make_rules": "registry",
+    "mini_variants": "registry",
     "parse_rules": "registry",
     "player_range": "registry",
     "register_envs": "register",
@@ -86,6 +95,7 @@ __all__ = [
     "loads_record",
     "make_policy",
     "make_rules",
+    "mini_variants",
     "parse_rules",
     "player_range",
     "record_game",

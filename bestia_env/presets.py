@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Self
 
 from bestia_env.cards import Pack, pack_named
@@ -23,7 +24,8 @@ class Variant:
         source: where the game is described.
         values: what differs from the defaults of the family's rules.
         packs: (most players, pack) pairs where the pack depends on the table size, ascending.
-        listed: False: a name for rules given as data, no game of the list.
+        listed: False: no documented game of the rule book.
+        mini: True: a game small enough to be solved; else an unlisted name is one for rules given as data.
     """
 
     players: tuple[int, int]
@@ -32,6 +34,7 @@ class Variant:
     values: dict[str, object]
     packs: tuple[tuple[int, str], ...] = ()
     listed: bool = True
+    mini: bool = False
 
     def defaults(self, num_players: object) -> dict[str, object]:
         """The preset's values for a table of ``num_players``."""
@@ -106,9 +109,15 @@ class PresetRules:
 
     def __str__(self) -> str:
         """The table size and every field in which the rules differ from their preset."""
-        plain = self.make(self.variant, self.num_players).values()
-        changed = {name: value for name, value in self.values().items() if value != plain[name]}
-        return format_call(self.variant, {"num_players": self.num_players} | changed)
+        return _text(self)
+
+
+@lru_cache(maxsize=256)
+def _text(rules: PresetRules) -> str:
+    """Kept, because every View as text or as plain values names the rules."""
+    plain = rules.make(rules.variant, rules.num_players).values()
+    changed = {name: value for name, value in rules.values().items() if value != plain[name]}
+    return format_call(rules.variant, {"num_players": rules.num_players} | changed)
 
 
 def require(rules: PresetRules, field: str, ok: bool, allowed: str) -> None:

@@ -1,11 +1,11 @@
-"""Ids of every preset, ``bestia/<variant>-v0``, in the registries of Gymnasium and PettingZoo."""
+"""Ids of every preset, the mini games too, ``bestia/<variant>-v0``, in the registries of Gymnasium and PettingZoo."""
 
 from __future__ import annotations
 
 from gymnasium.envs.registration import register as register_single
 from gymnasium.envs.registration import registry
 
-from bestia_env.registry import variants
+from bestia_env.registry import mini_variants, variants
 
 __all__ = ["ENV_VERSION", "register_envs", "register_singles"]
 
@@ -25,7 +25,7 @@ def register_singles() -> None:
     there. Arguments of ``make`` go to :class:`bestia_env.single.BestiaEnv`, those of ``make_vec`` to
     :class:`bestia_env.vector.BestiaVectorEnv`. A second call changes nothing.
     """
-    for variant in variants():
+    for variant in variants() + mini_variants():
         if env_id(variant) not in registry:
             register_single(
                 env_id(variant),
@@ -44,6 +44,6 @@ def register_envs() -> None:
     """
     from pettingzoo import aec_registry, register
 
-    for variant in variants():
+    for variant in variants() + mini_variants():
         if env_id(variant) not in aec_registry:
             register("aec", env_id(variant), "bestia_env.aec:aec_env", kwargs={"rules": variant})

@@ -14,7 +14,7 @@ from bestia_env.rules_text import parse_call
 if TYPE_CHECKING:
     from bestia_env.family import Family, Rules
 
-__all__ = ["default_players", "family_of", "make_rules", "parse_rules", "player_range", "variants"]
+__all__ = ["default_players", "family_of", "make_rules", "mini_variants", "parse_rules", "player_range", "variants"]
 
 # A family: the class of its rules, and the module whose FAMILY drives it (imported when a game is first played, because
 # it loads the compiler).
@@ -25,20 +25,25 @@ _FAMILIES: tuple[tuple[type[PresetRules], str], ...] = (
 
 
 def variants() -> tuple[str, ...]:
-    """The name of every preset."""
+    """The name of every preset that is a documented game."""
     return tuple(name for rules, _ in _FAMILIES for name, row in rules.presets().items() if row.listed)
+
+
+def mini_variants() -> tuple[str, ...]:
+    """The name of every mini game: presets small enough to be solved, made for research and played by nobody."""
+    return tuple(name for rules, _ in _FAMILIES for name, row in rules.presets().items() if row.mini)
 
 
 def _rules_with(variant: str) -> type[PresetRules]:
     for rules, _ in _FAMILIES:
         if variant in rules.presets():
             return rules
-    raise RulesError(f"variant={variant!r}; allowed are {', '.join(variants())}")
+    raise RulesError(f"variant={variant!r}; allowed are {', '.join(variants() + mini_variants())}")
 
 
-def _listed(variant: str) -> Variant:
-    if variant not in variants():
-        raise RulesError(f"variant={variant!r}; allowed are {', '.join(variants())}")
+def _named(variant: str) -> Variant:
+    if variant not in variants() + mini_variants():
+        raise RulesError(f"variant={variant!r}; allowed are {', '.join(variants() + mini_variants())}")
     return _rules_with(variant).presets()[variant]
 
 
@@ -48,7 +53,7 @@ def player_range(variant: str) -> tuple[int, int]:
     Raises:
         RulesError: no such preset.
     """
-    return _listed(variant).players
+    return _named(variant).players
 
 
 def default_players(variant: str) -> int:
@@ -57,7 +62,7 @@ def default_players(variant: str) -> int:
     Raises:
         RulesError: no such preset.
     """
-    return _listed(variant).default_players
+    return _named(variant).default_players
 
 
 def make_rules(variant: str, num_players: int | None = None, **changes: Any) -> Rules:

@@ -12,7 +12,7 @@ from bestia_env.rams.rules import RamsRules
 from bestia_env.rams.state import MAX_PLANNED
 from bestia_env.session import MAX_CHIPS
 
-__all__ = ["DEAL_KEYS", "inject"]
+__all__ = ["DEAL_KEYS", "hand_sizes", "inject"]
 
 DEAL_KEYS = frozenset(
     "dealer carry forced half_ante credits entitled turn_up hands stock extra_hand reshuffles".split()
@@ -105,7 +105,8 @@ def _cards(rules: RamsRules, name: str, text: object, most: int) -> list[int]:
     return cards
 
 
-def _hand_sizes(rules: RamsRules, dealer: int, entitled: list[bool]) -> list[int]:
+def hand_sizes(rules: RamsRules, dealer: int, entitled: list[bool]) -> list[int]:
+    """How many cards each seat is dealt (rules: rams 2.6); a turn-up that completes the dealer's hand is not among them."""
     return [
         (rules.hand_size - (rules.turn_up_owner == "dealer" and seat == dealer)) * entitled[seat]
         for seat in range(rules.num_players)
@@ -116,7 +117,7 @@ def _pack_order(
     rules: RamsRules, deal: Mapping[str, Any], dealer: int, entitled: list[bool], rng: np.random.Generator
 ) -> list[int]:
     """The pack order from which dealing gives the cards asked for (rules: rams 2.6)."""
-    sizes = _hand_sizes(rules, dealer, entitled)
+    sizes = hand_sizes(rules, dealer, entitled)
     hands: list[list[int] | None] = [None] * rules.num_players
     if "hands" in deal:
         for seat, text in enumerate(_per_seat("hands", deal, rules.num_players)):

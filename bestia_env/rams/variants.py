@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from bestia_env.cards import Pack
 from bestia_env.presets import Variant
 
-__all__ = ["MAX_SEATS", "PRESETS", "VARIANTS"]
+__all__ = ["MAX_SEATS", "MINI", "PRESETS", "VARIANTS"]
 
 MAX_SEATS = 10
 
@@ -134,7 +135,36 @@ VARIANTS: dict[str, Variant] = {
     ),
 }
 
-PRESETS = VARIANTS | {
-    # rules given as data start from plain defaults
-    "rams": Variant(players=(2, MAX_SEATS), default_players=5, source="", values={}, listed=False)
+
+def _mini(players: tuple[int, int], suits: str, ranks: str, *, default_players: int = 2, **values: object) -> Variant:
+    """A game small enough to be solved. All ante, and who is left alone takes the pot: no decision decides itself."""
+    plain: dict[str, object] = {
+        "pack": Pack(suits=suits, ranks=tuple(ranks)),
+        "hand_size": 1,
+        "ante_payer": "all",
+        "ante": 1,
+        "second_chance": False,
+        "recycle": "none",
+        "last_player_wins": True,
+    }
+    return Variant(
+        players=players, default_players=default_players, source="", values=plain | values, listed=False, mini=True
+    )
+
+
+MINI: dict[str, Variant] = {
+    "mini_bestia": _mini((2, 3), "cd", "AKQ"),
+    "mini_bestia_draw": _mini((2, 3), "cd", "AKQ", second_chance=True, last_player_wins=False),
+    "mini_bestia_exchange": _mini((2, 2), "cd", "AKQ", hand_size=2, ante=2, exchange_max=1, exchange_when="declaring"),
+    "mini_bestia_two": _mini((2, 3), "cd", "AKQJ", hand_size=2, ante=2),
+    "mini_bestia_three": _mini((2, 3), "cdh", "AKQJ", default_players=3),
 }
+
+PRESETS = (
+    VARIANTS
+    | MINI
+    | {
+        # rules given as data start from plain defaults
+        "rams": Variant(players=(2, MAX_SEATS), default_players=5, source="", values={}, listed=False)
+    }
+)
