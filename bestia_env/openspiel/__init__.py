@@ -5,6 +5,8 @@ Needs the extra ``openspiel``. One game is one deal; chance is explicit. See doc
 
 from __future__ import annotations
 
+import json
+from importlib import resources
 from typing import Any
 
 import pyspiel
@@ -15,7 +17,7 @@ from bestia_env.family import Rules
 from bestia_env.openspiel.game import SHORT_NAME, BestiaGame, BestiaState
 from bestia_env.openspiel.parameters import changes_text
 
-__all__ = ["BestiaGame", "BestiaState", "make_game"]
+__all__ = ["BestiaGame", "BestiaState", "equilibrium", "make_game"]
 
 
 def make_game(
@@ -58,3 +60,22 @@ def make_game(
     }
     game: BestiaGame = pyspiel.load_game(SHORT_NAME, parameters)
     return game
+
+
+def equilibrium(variant: str, num_players: int) -> dict[str, Any]:
+    """The stored solution of a mini game whose dealer is the last seat and whose carry is 0; see docs/games/mini.md.
+
+    Returns:
+        ``policy`` (information state -> action name -> probability, where there is a choice), its exact ``nash_conv``
+        and ``values`` by seat in pots, ``information_states``, ``choices`` and ``iterations`` of CFR+.
+
+    Raises:
+        BestiaError: no solution of that game is stored.
+    """
+    text = (resources.files("bestia_env.rams") / "mini.json").read_text(encoding="utf-8")
+    entries: list[dict[str, Any]] = json.loads(text)
+    for entry in entries:
+        if (entry["variant"], entry["players"]) == (variant, num_players):
+            return entry
+    known = ", ".join(f"{entry['variant']} with {entry['players']}" for entry in entries)
+    raise BestiaError(f"variant={variant!r}, num_players={num_players!r}; allowed are {known}")

@@ -37,6 +37,13 @@ class RamsCards(Cards):
     Stock and extra hand stay undealt until somebody takes from them: the order of what nobody draws never matters.
     """
 
+    derived = frozenset(
+        (
+            "rules legal turn_up_taken extra_hand ante antes pot_before_stakes pot risk cap stock turns_left circuit "
+            "principal first_in status held lying leader trick tricks may_lay_off"
+        ).split()
+    )
+
     def __init__(self, rules: RamsRules, session: SessionConfig) -> None:
         self.rules = rules
         self.session = session
@@ -134,6 +141,8 @@ def _pools(record: Any) -> list[int]:
 
 class BettelmannCards(Cards):
     """Bettelmann: the pack is dealt card by card, since the order in a stack is the game; nothing is drawn later."""
+
+    derived = frozenset({"rules", "legal"})
 
     def __init__(self, rules: BettelmannRules) -> None:
         self.rules = rules

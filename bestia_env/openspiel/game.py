@@ -11,7 +11,7 @@ import pyspiel
 from bestia_env.openspiel.cards import cards_for
 from bestia_env.openspiel.parameters import DEFAULTS, setup_of
 from bestia_env.openspiel.resample import resampled
-from bestia_env.openspiel.tree import Node, Tree
+from bestia_env.openspiel.tree import Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,11 +73,8 @@ class BestiaGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         setup = setup_of(params or {})
-        self.rules = setup.rules
-        self.reward = setup.reward
-        cards = cards_for(setup.rules, setup.session)
-        self.tree = Tree(setup.rules, setup.session, cards)
-        self.root = self.tree.root()
+        self._wire(setup)
+        cards = self.tree.cards
         least, most = cards.bounds(self.tree.pot)[setup.reward]
         n, pack = setup.rules.num_players, setup.rules.cards  # type: ignore[attr-defined]  # every family's rules do
         info = pyspiel.GameInfo(
@@ -90,6 +87,19 @@ class BestiaGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
             max_game_length=cards.max_decisions(),
         )
         super().__init__(_game_type(setup), info, setup.parameters)
+
+    def _wire(self, setup: Setup) -> None:
+        self.rules = setup.rules
+        self.reward = setup.reward
+        self.tree = Tree(setup.rules, setup.session, cards_for(setup.rules, setup.session))
+        self.root = self.tree.root()
+
+    def __getattr__(self, name: str) -> Any:
+        """An unpickled game is OpenSpiel's part of it alone, whose parameters tell the rest."""
+        if name not in ("rules", "reward", "tree", "root"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        self._wire(setup_of(self.get_parameters()))
+        return self.__dict__[name]
 
     def new_initial_state(self) -> BestiaState:
         """The state before the deal."""

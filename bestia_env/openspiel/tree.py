@@ -53,7 +53,13 @@ class Draw:
 
 
 class Cards(Protocol):
-    """What a family draws: the one thing the engine's rules do not say by themselves."""
+    """What a family draws: the one thing the engine's rules do not say by themselves.
+
+    Attributes:
+        derived: keys of the family's ``view_dict`` that follow from its other keys and the rules.
+    """
+
+    derived: frozenset[str]
 
     def opening(self, drawn: Sequence[tuple[int, ...]]) -> Draw | None:
         """The next draw of the deal after those in ``drawn``; None: everything that is seen has been dealt."""
@@ -147,7 +153,7 @@ class Tree:
         self.layout = self.batch.layout
         self.pack: Pack = rules.cards  # type: ignore[attr-defined]  # every family's rules have a pack
         self.num_cards = self.pack.num_cards
-        self.pot = int(self._begun({})["pot_before"][0]) if "pot_before" in self.batch.states.dtype.names else 0
+        self.pot = int(self._begun({})["pot_before"][0]) if "pot_before" in (self.batch.states.dtype.names or ()) else 0
 
     def _begun(self, deal: Mapping[str, Any]) -> NDArray[Any]:
         self.batch.states = self.batch.states.copy()  # the old array is some node's record
@@ -276,18 +282,19 @@ class Tree:
             out[:] = self.batch.encode(view)[0]
 
     def told(self, node: Node, seat: int, *, public: bool = True, private: bool = True, recall: bool = True) -> str:
-        """One line of what a seat knows: its View, and with ``recall`` which cards each of its exchanges moved."""
+        """One line of what a seat knows: its View, and with ``recall`` which cards each of its exchanges moved.
+
+        What is empty, zero or follows from the rest is left out.
+        """
         view = self.view(node, seat)
         if view is None:
             return "before the deal"
         family = self.batch.family
-        known = family.view_dict(self.rules, view[0])
         words = [
-            f"{key}={_word(value)}"
-            for key, value in known.items()
-            if key != "rules"
-            and value not in (None, False, "", [])
-            and (public if key in family.public_keys() else private)
+            f"{key}={word}"
+            for key, value in family.view_dict(self.rules, view[0]).items()
+            if key not in self.cards.derived and (word := _word(value))
+            if (public if key in family.public_keys() else private)
         ]
         if recall and private and node.exchanges[seat]:
             words.append(f"exchanged={node.exchanges[seat]}")
@@ -311,15 +318,18 @@ class Tree:
         if node.record is None:
             return f"{self.rules}\n{open_question} after {node.drawn}"
         state = self.batch.family.full_state(self.rules, node.record[0])
-        shown = [
-            f"{key}: {_word(value)}" for key, value in state.items() if key != "address" and value not in ("", None)
-        ]
+        shown = [f"{key}: {word}" for key, value in state.items() if key != "address" and (word := _word(value))]
         return "\n".join([str(self.rules), *shown, *([open_question] if open_question else [])])
 
 
 def _word(value: Any) -> str:
-    """A value of a View as a word; lists by commas, cards not yet played as ``-``."""
-    if isinstance(value, list):
-        inner = [_word(part) for part in value]
-        return f"[{', '.join(inner)}]" if any(isinstance(part, list) for part in value) else ",".join(inner)
+    """A value of a View as a word, empty for nothing; of lists in lists only those that say something."""
+    if not isinstance(value, list):
+        return str(value) if value else ""
+    if any(isinstance(part, list) for part in value):
+        return ", ".join(" ".join(map(_entry, part)) for part in value if any(item is not None for item in part))
+    return ",".join(map(_entry, value))
+
+
+def _entry(value: Any) -> str:
     return "-" if value is None else str(value)

@@ -106,7 +106,7 @@ def _cards(rules: RamsRules, name: str, text: object, most: int) -> list[int]:
 
 
 def hand_sizes(rules: RamsRules, dealer: int, entitled: list[bool]) -> list[int]:
-    """How many cards each seat is dealt (rules: rams 2.6); a turn-up that completes the dealer's hand is not among them."""
+    """How many cards each seat is dealt (rules: rams 2.6), without a turn-up that completes the hand of the dealer."""
     return [
         (rules.hand_size - (rules.turn_up_owner == "dealer" and seat == dealer)) * entitled[seat]
         for seat in range(rules.num_players)

@@ -157,7 +157,8 @@ MINI: dict[str, Variant] = {
     "mini_bestia_draw": _mini((2, 3), "cd", "AKQ", second_chance=True, last_player_wins=False),
     "mini_bestia_exchange": _mini((2, 2), "cd", "AKQ", hand_size=2, ante=2, exchange_max=1, exchange_when="declaring"),
     "mini_bestia_two": _mini((2, 3), "cd", "AKQJ", hand_size=2, ante=2),
-    "mini_bestia_three": _mini((2, 3), "cdh", "AKQJ", default_players=3),
+    "mini_bestia_three": _mini((3, 3), "cd", "AKQJ", default_players=3),
+    "mini_bestia_twelve": _mini((2, 2), "cd", "AKQJ76"),
 }
 
 PRESETS = (
