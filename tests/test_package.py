@@ -26,7 +26,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 LABORATORY = {"agents", "training", "benchmarks", "tests", "docs"}
 """Top-level names of a checkout that the wheel must not bring."""
 
-HEAVY = {"numba", "llvmlite", "torch", "pygame", "pettingzoo", "pyarrow", "scipy"}
+HEAVY = {"numba", "llvmlite", "torch", "pygame", "pettingzoo", "pyarrow", "scipy", "pyspiel", "open_spiel"}
 """Packages that cost more to import than a user who asks for the list of games should wait."""
 
 FAMILIES = {"rams", "bettelmann"}
@@ -287,6 +287,11 @@ def test_compiled_modules_take_constants_from_files_of_their_stamp() -> None:
             wrong.append(f"{module} imports {name}")
     assert "bestia_env.rng" in seen
     assert wrong == []
+
+
+def test_openspiel_is_imported_in_one_folder() -> None:
+    found = {module for module, name in imports_of("bestia_env") if name.split(".")[0] in {"pyspiel", "open_spiel"}}
+    assert {module.split(".")[1] for module in found} == {"openspiel"}
 
 
 @pytest.mark.parametrize(
