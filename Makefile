@@ -23,7 +23,7 @@ AGENT   ?= medium
 
 .DEFAULT_GOAL := help
 .PHONY: help setup tournament bench test lint typecheck warm crosscheck boundscheck throughput peers docs-tables golden \
-    clean
+    mini clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -83,6 +83,10 @@ docs-tables: $(TEST) ## write the generated tables of docs/ anew
 
 golden: $(TEST) ## write the golden files of tests/ anew; read the diff before you keep it
 	$(PY) -m tests.golden
+	$(PY) -m tests.playthroughs
+
+mini: $(TEST) ## solve the mini games anew and write their equilibria, some minutes
+	$(PY) -m tests.mini_golden
 
 clean: ## remove .venv, .venv-peers, caches and builds; results/ stays
 	rm -rf $(VENV) .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
