@@ -1,14 +1,16 @@
 """Writes the generated sections of the documentation: ``python -m docs.generate``, ``--check`` only compares.
 
 A section stands between ``<!-- generated: KIND VARIANT -->`` and ``<!-- end generated -->``. KIND is ``rules``,
-``actions``, ``view`` or ``tensor`` of a preset at its default table size, or ``games`` (without VARIANT): the list of
-all presets, with the first sentence of each one's page.
+``actions``, ``view`` or ``tensor`` of a preset at its default table size. Without VARIANT: ``games``, the list of all
+presets with the first sentence of each one's page; ``minis``, the fields of the mini games; ``solutions``, what is kept
+of their equilibria.
 """
 
 from __future__ import annotations
 
 import argparse
 import inspect
+import json
 import os
 import re
 import sys
@@ -52,11 +54,11 @@ def regenerate(text: str, page: Path) -> str:
 
 
 def _body(kind: str, variant: str | None, page: Path) -> str:
-    if kind == "games" and variant is None:
-        return games_table(page)
+    if kind in WHOLE and variant is None:
+        return WHOLE[kind](page)
     if kind not in TABLES or variant not in bestia_env.variants():
         raise DocsError(
-            f"{page}: section {kind} {variant or ''}; allowed are games, or one of {', '.join(TABLES)} "
+            f"{page}: section {kind} {variant or ''}; allowed are {', '.join(WHOLE)}, or one of {', '.join(TABLES)} "
             f"with one of {', '.join(bestia_env.variants())}"
         )
     return TABLES[kind](bestia_env.make_rules(variant))
@@ -228,6 +230,40 @@ def first_sentence(text: str) -> str:
 def slug(heading: str) -> str:
     """The anchor that Markdown viewers give a heading."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def minis_table(page: Path) -> str:
+    """The fields in which mini games differ from the plain default, one column a game."""
+    games = {name: bestia_env.make_rules(name).values() for name in bestia_env.mini_variants()}  # type: ignore[attr-defined]
+    plain = bestia_env.make_rules("rams").values()  # type: ignore[attr-defined]
+    rows = [("players", *("–".join(map(str, dict.fromkeys(bestia_env.player_range(name)))) for name in games), "")]
+    for field, value in plain.items():
+        if field != "num_players" and any(values[field] != value for values in games.values()):
+            rows.append(
+                (f"`{field}`", *(f"`{_short(values[field])}`" for values in games.values()), f"`{_value(value)}`")
+            )
+    return table(("field", *(f"`{name}`" for name in games), "plain `rams`"), rows)
+
+
+def _short(value: object) -> str:
+    return (
+        f"{' '.join(value.ranks)} of {' '.join(value.suits)}" if isinstance(value, bestia_env.Pack) else _value(value)
+    )
+
+
+def solutions_table(page: Path) -> str:
+    """The stored equilibria of the mini games: sizes, iterations of CFR+, NashConv, values from eldest to dealer."""
+    entries = json.loads((ROOT / "bestia_env" / "rams" / "mini.json").read_text(encoding="utf-8"))
+    rows = []
+    for entry in entries:
+        values = " ".join(f"{value:+.4f}".replace("-", "−") for value in entry["values"])
+        sizes = (str(entry[name]) for name in ("players", "information_states", "choices", "iterations"))
+        rows.append((f"`{entry['variant']}`", *sizes, f"{entry['nash_conv']:.1e}".replace("-", "−"), values))
+    head = ("game", "players", "information states", "with a choice", "iterations", "NashConv", "values from eldest on")
+    return table(head, rows)
+
+
+WHOLE: dict[str, Callable[[Path], str]] = {"games": games_table, "minis": minis_table, "solutions": solutions_table}
 
 
 # --- command line -----------------------------------------------------------------------------------------------------
