@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agents.net import NetPolicy
 from bestia_env import BestiaError
 
 if TYPE_CHECKING:
     from bestia_env import Policy
 
-__all__ = ["CARD", "file_version", "is_file_agent", "load_agent"]
+__all__ = ["CARD", "file_version", "is_file_agent", "load_agent", "write_card"]
 
 CARD = "card.toml"
-KINDS = ("python", "sb3")
+KINDS = ("net", "python", "sb3")
 _KEYS = {"format", "name", "version", "kind", "file", "attribute", "rules", "about"}
 
 
@@ -44,6 +46,8 @@ def load_agent(spec: str) -> Policy:
     file = path / card["file"]
     if card["kind"] == "sb3":
         return _sb3(file)
+    if card["kind"] == "net":
+        return NetPolicy.load(file)
     return _python(file, card["attribute"], path)
 
 
@@ -59,6 +63,12 @@ def file_version(spec: str) -> str:
     stated = _card(path)["version"]
     files = sorted(file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
     return f"{stated}, content {_hash(files)}"
+
+
+def write_card(folder: Path, **told: str) -> None:
+    """Writes the card of a folder: name, version, kind, file, and what else a card may hold."""
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in told.items()]
+    (folder / CARD).write_text("".join(["format = 1\n", *lines]), encoding="utf-8")
 
 
 def _hash(files: list[Path]) -> str:

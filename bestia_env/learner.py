@@ -80,12 +80,11 @@ class LearnerGames:
             raise BestiaError(f"seat={seat!r}; allowed is None or a seat from 0 to {n - 1}")
         self.batch, self.seat, self.unit, self.skip_forced = batch, seat, reward, skip_forced
         self.keep_ended, self.keep_settlements = keep_ended, False
-        self.opponents = as_opponents(opponents)
-        self.opponents.bind(batch.rules)
         size = batch.num_games
         self.seats = np.zeros(size, np.int64)
         self._table = np.full((size, n), LEARNER)  # the number of the policy that plays each seat
         self._policies: dict[int, Policy] = {}  # those at some table, and others until they are cleared away
+        self.set_opponents(opponents)
         self.reward, self.skipped_reward, self._pending = np.zeros(size), np.zeros(size), np.zeros(size)
         self.done, self.truncated, self.illegal = np.zeros((3, size), np.bool_)
         self.decided, self.waited, self._kept = np.zeros((3, size), np.bool_)
@@ -109,6 +108,18 @@ class LearnerGames:
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
         self._wire()
+
+    def set_opponents(self, opponents: Opponents | str | Policy | Sequence[str | Policy]) -> None:
+        """Seats other opponents in games that begin from now on; those that have begun are played to their end.
+
+        Raises:
+            BestiaError: opponents that do not fit the table; nothing has changed.
+        """
+        given = as_opponents(opponents)
+        given.bind(self.batch.rules)
+        # numbers of the old opponents stay apart from those of the new
+        self._first_number = max(self._policies, default=LEARNER) + 1
+        self.opponents = given
 
     # --- games begin ------------------------------------------------------------------------------------------------
 
@@ -151,7 +162,7 @@ class LearnerGames:
             self.seats[rows] = self.seat
         numbers = np.zeros((len(rows), n - 1), np.uint64)
         game_numbers(states, rows, numbers)
-        drawn = self.opponents.draw(numbers)
+        drawn = self.opponents.draw(numbers) + self._first_number
         self._table[rows, self.seats[rows]] = LEARNER
         for place in range(n - 1):
             self._table[rows, (self.seats[rows] + place + 1) % n] = drawn[:, place]
@@ -159,7 +170,7 @@ class LearnerGames:
         for number in np.unique(drawn).tolist():
             if number not in self._policies:
                 self._forget_policies()
-                self._policies[number] = self.opponents.policy(number)
+                self._policies[number] = self.opponents.policy(number - self._first_number)
 
     def _forget_policies(self) -> None:
         """A pool changes while games are played: who sits at no table any more is let go."""
@@ -313,6 +324,15 @@ class LearnerGames:
         rows, seats, tensors = (np.concatenate(parts) for parts in zip(*self._finals, strict=True))
         order = np.argsort(rows)
         self.final, self.final_seats = tensors[order], seats[order]
+
+    def others_hands(self) -> NDArray[np.float32]:
+        """(B, (n - 1) H) the hands of the others, as their tensors show them: for a critic, never for a player."""
+        n, part = self.batch.num_players, self.batch.tensor_layout.slices["hand"]
+        hands = [
+            self.batch.encode(self.batch.view((self.seats + place) % n, out=self._views))[:, part]
+            for place in range(1, n)
+        ]
+        return np.concatenate(hands, axis=1)
 
     # --- asking -----------------------------------------------------------------------------------------------------
 

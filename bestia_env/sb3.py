@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
 from bestia_env._deals import known_part
@@ -33,15 +34,18 @@ class BestiaVecEnv(VecEnv):
 
     Observations are (B, F) float32 tensors; ``env_method("action_masks")`` gives the (A,) bool mask of each row, of
     the same moment. Row r plays game (r, 0), (r, 1), … of the seed. A step that ends a game returns the first
-    observation of the next one, and in the row's info ``terminal_observation``, ``TimeLimit.truncated`` and the
-    learner's ``seat``. The info of a row that begins a game after skipping others, in which its learner had nothing to
-    decide, tells ``skipped_games`` and ``skipped_reward``. Arrays are new at every step.
+    observation of the next one, and in the row's info ``terminal_observation``, ``TimeLimit.truncated``, the learner's
+    ``seat``, and ``episode``, its return ``r`` and length ``l``, as Monitor would write them. The info of a row that
+    begins a game after skipping others, in which its learner had nothing to decide, tells ``skipped_games`` and
+    ``skipped_reward``. Arrays are new at every step.
 
     Args:
         rules: and all other arguments as for :class:`~bestia_env.vector.BestiaVectorEnv`.
         num_envs: B.
         seed: of the first games; MaskablePPO's ``seed`` argument, or :meth:`seed`, replaces it at the next reset.
         dict_observation: observations are ``{"observation": …, "action_mask": …}``, for a MultiInputPolicy.
+        central: for a critic, never for a player: after the learner's tensor come the hands of the others, the next
+            seat's first; (B, F + (n - 1) H) with H the size of the tensor's part ``hand``.
 
     Raises:
         RulesError: unknown preset or field, or a session that does not fit the rules.
@@ -62,6 +66,7 @@ class BestiaVecEnv(VecEnv):
         pad_players: int | None = None,
         seed: int | None = None,
         dict_observation: bool = False,
+        central: bool = False,
         **changes: Any,
     ) -> None:
         batch = GameBatch(
@@ -72,11 +77,26 @@ class BestiaVecEnv(VecEnv):
         self.render_mode: str | None = None
         self._masks = np.ones((batch.num_games, batch.layout.num_actions), np.bool_)
         self._actions: NDArray[Any] | None = None
+        self._returns, self._lengths = np.zeros(batch.num_games), np.zeros(batch.num_games, np.int64)
         self._first_seed: int | None = batch.seed
         observation, action = learner_spaces(batch)
+        if central and dict_observation:
+            raise BestiaError("central=True with dict_observation=True; allowed is one of them")
+        self._central = central
         if not dict_observation:
             observation = observation["observation"]  # type: ignore[index]  # a Dict space
+        if central:
+            numbers = batch.tensor_layout.size + self.games.others_hands().shape[1]
+            observation = spaces.Box(0.0, 1.0, (numbers,), np.float32)
         super().__init__(batch.num_games, observation, action)
+
+    def set_opponents(self, opponents: Opponents | str | Policy | Sequence[str | Policy]) -> None:
+        """Seats other opponents, in games that begin from now on.
+
+        Raises:
+            BestiaError: opponents that do not fit the table.
+        """
+        self.games.set_opponents(opponents)
 
     # --- playing ----------------------------------------------------------------------------------------------------
 
@@ -92,7 +112,7 @@ class BestiaVecEnv(VecEnv):
         if seed is not None:
             deals = [{"seed": int(seed), "game": (row, 0)} | deal for row, deal in enumerate(deals)]
         self.games.begin(deals=deals)
-        self._first_seed = None
+        self._returns[:], self._lengths[:], self._first_seed = 0.0, 0, None
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = self._infos(np.ones(self.num_envs, np.bool_))
@@ -114,22 +134,30 @@ class BestiaVecEnv(VecEnv):
         actions, self._actions = self._actions, None
         games = self.games
         games.step(actions)
+        self._returns += games.reward
+        self._lengths += 1
         infos = self._infos(games.done & (games.skipped_games > 0))
         observation = self._observe()
         for place, row in enumerate(np.flatnonzero(games.done).tolist()):
             last: Any = games.final[place]
+            if self._central:  # after the end nobody holds cards
+                last = np.pad(last, (0, self.observation_space.shape[0] - len(last)))  # type: ignore[index]  # a Box
             if self.dict_observation:
                 last = {"observation": last, "action_mask": np.ones(games.num_actions, np.int8)}
             infos[row] |= {
                 "terminal_observation": last,
                 "TimeLimit.truncated": bool(games.truncated[row]),
                 "seat": int(games.final_seats[place]),
+                "episode": {"r": float(self._returns[row]), "l": int(self._lengths[row])},
             }
+        self._returns[games.done], self._lengths[games.done] = 0.0, 0
         return observation, games.reward.astype(np.float32), games.done.copy(), infos
 
     def _observe(self) -> Any:
         tensors, masks = self.games.observe()
         self._masks = masks.view(np.bool_)
+        if self._central:
+            return np.concatenate([tensors, self.games.others_hands()], axis=1)
         return {"observation": tensors, "action_mask": masks.copy()} if self.dict_observation else tensors
 
     def _infos(self, skipped: NDArray[np.bool_]) -> list[dict[str, Any]]:

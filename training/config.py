@@ -1,0 +1,115 @@
+"""What a training run is made of, for the command lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from agents import agent_names
+from agents.games import PLAYERS
+from benchmarks.options import rules_of, session_of
+from bestia_env import BestiaError, SessionConfig
+from bestia_env.family import Rules
+
+__all__ = ["CURRENT", "PAST", "RunConfig", "default_weights", "read_weights"]
+
+CURRENT, PAST = "current", "past"
+"""In a pool: the learner as it is, and as it was."""
+
+THUMBS = ("always", "loose", "medium", "random", "tight")
+"""Rules of thumb to learn against: those of Bench v1's known fields. The agents of its hold-out field are none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """What every learner needs to know.
+
+    Args:
+        variant: name of the game.
+        players: seats; the game's default if not given.
+        changes: a field of the rules to change, such as penalty_cap=30; may be repeated.
+        rules: the game as a text instead, such as "bestia(num_players=5, penalty_cap=30)".
+        carry: chips in the pot before the ante: "typical", a number, or LOW-HIGH; typical where the game has a table.
+        reward: "score" (pots, bounded) or "chips".
+        pad_players: one size of observation for all tables of up to so many seats.
+        opponents: weights of the pool, NAME=WEIGHT: current (the learner as it is), past (what it was; shared among the
+            snapshots), and agents by name. If not given: current=4 past=2, and 1 for every rule of thumb of the known
+            fields that plays this game.
+        snapshot_every: rollouts between two snapshots.
+        snapshots: most of them in the pool; the oldest leaves.
+        steps: decisions of the learner.
+        minutes: stop after so many minutes of training, too; resumed runs count on.
+        envs: games at once.
+        rollout: decisions of each game in a rollout.
+        eval_every: rollouts between two evaluations.
+        eval_blocks: duplicate blocks of each field.
+        eval_fields: whom it is evaluated against, copies of one agent each.
+        checkpoint_every: rollouts between two checkpoints; a run that is killed goes on from the last.
+        seed: of deals, weights and evaluation.
+        device: of the network, as torch names them.
+        threads: of torch; on shared cores one is fastest.
+        out: the folder of the run; the same command goes on with it.
+    """
+
+    variant: str | None = None
+    players: int | None = None
+    changes: Annotated[
+        tuple[str, ...], tyro.conf.arg(name="set", metavar="FIELD=VALUE"), tyro.conf.UseAppendAction
+    ] = ()
+    rules: str | None = None
+    carry: str | None = None
+    reward: str = "score"
+    pad_players: int | None = None
+    opponents: tuple[str, ...] = ()
+    snapshot_every: int = 10
+    snapshots: int = 10
+    steps: int = 3_000_000
+    minutes: float | None = None
+    envs: int = 1024
+    rollout: int = 16
+    eval_every: int = 25
+    eval_blocks: int = 400
+    eval_fields: tuple[str, ...] = ("loose", "medium", "tight")
+    checkpoint_every: int = 10
+    seed: int = 1
+    device: str = "cpu"
+    threads: int = 1
+    out: Path = field(default=Path("runs/first"))
+
+    def game(self) -> tuple[Rules, SessionConfig]:
+        """Rules and session.
+
+        Raises:
+            BestiaError: an unknown game, or a field that is not allowed.
+        """
+        rules = rules_of(self.variant, self.players, self.changes, self.rules)
+        session, _ = session_of(rules, self.carry)
+        return rules, session
+
+
+def default_weights(rules: Rules) -> dict[str, float]:
+    """The pool if none is given."""
+    known = agent_names(rules)
+    return {CURRENT: 4.0, PAST: 2.0} | {name: 1.0 for name in (*THUMBS, *PLAYERS) if name in known}
+
+
+def read_weights(words: tuple[str, ...], rules: Rules) -> dict[str, float]:
+    """A pool's weights from ``name=weight`` words.
+
+    Raises:
+        BestiaError: a word that reads otherwise, or nobody with a positive weight.
+    """
+    weights: dict[str, float] = {}
+    for word in words:
+        name, _, number = word.partition("=")
+        try:
+            weights[name] = float(number)
+        except ValueError:
+            raise BestiaError(f"opponents {word!r}; allowed is NAME=WEIGHT") from None
+    weights = weights or default_weights(rules)
+    if not any(weights.values()) or min(weights.values()) < 0:
+        raise BestiaError(f"opponents {weights}; allowed are weights from 0, one of them positive")
+    return weights

@@ -1,0 +1,216 @@
+"""MaskablePPO of sb3-contrib in self-play: ``python -m training.ppo --help``. docs/training.md tells the results."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+import tyro
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import CSVOutputFormat, Logger, TensorBoardOutputFormat
+from torch import nn
+from tqdm import tqdm
+
+from agents.net import Layer, NetPolicy
+from bestia_env import BestiaError
+from bestia_env.sb3 import BestiaVecEnv
+from training.config import RunConfig, read_weights
+from training.critic import CentralCriticPolicy
+from training.runs import Run
+from training.selfplay import SelfPlayPool
+
+if TYPE_CHECKING:
+    from bestia_env.family import Rules
+
+__all__ = ["PPOConfig", "main", "net_of", "train"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPOConfig(RunConfig):
+    """Trains an agent by self-play.
+
+    The run's folder gets progress.csv and TensorBoard files, best.npz and last.npz (agents: --agents runs/first), and a
+    checkpoint. Entropy is high and the clip small from the beginning, as suits games of imperfect information (Rudolph
+    and others, 2025); the values below were tuned once, see docs/training.md.
+
+    Args:
+        learning_rate: of Adam, falling to zero in a straight line.
+        batch: decisions of a gradient step.
+        epochs: passes over a rollout.
+        clip: of PPO's ratio.
+        entropy: weight of the entropy bonus.
+        gae_lambda: of generalised advantages; there is no discount, because a game is short and pays at its end.
+        layers: sizes of the hidden layers, of the policy and of the critic.
+        central_critic: the critic, and only it, also sees the other hands.
+    """
+
+    learning_rate: float = 1e-3
+    batch: int = 2048
+    epochs: int = 4
+    clip: float = 0.1
+    entropy: float = 0.01
+    gae_lambda: float = 0.95
+    layers: tuple[int, ...] = (128, 128)
+    central_critic: bool = False
+
+
+def net_of(model: MaskablePPO, rules: Rules, pad_players: int | None) -> NetPolicy:
+    """The policy part of a model as an agent."""
+    linear = [part for part in model.policy.mlp_extractor.policy_net if isinstance(part, nn.Linear)]
+    layers = [
+        Layer(part.weight.detach().cpu().numpy().T, part.bias.detach().cpu().numpy())
+        for part in [*linear, model.policy.action_net]
+    ]
+    return NetPolicy(layers, rules.full_text(), pad_players=pad_players)
+
+
+class SelfPlay(BaseCallback):
+    """What happens between two rollouts: opponents renewed, evaluation, checkpoint, and a watch on NaN."""
+
+    model: MaskablePPO
+
+    def __init__(self, config: PPOConfig, rules: Rules, run: Run, bar: tqdm) -> None:
+        super().__init__()
+        self._config, self._rules, self._run, self._bar = config, rules, run, bar
+        self._began, self._resumed = time.monotonic(), True
+        self._stop = ""
+
+    def _on_rollout_start(self) -> None:
+        """The model stands after an update here; a run that is resumed begins here, too."""
+        if self._resumed:
+            self._resumed = False
+            return
+        run, config = self._run, self._config
+        if not all(bool(torch.isfinite(weights).all()) for weights in self.model.policy.parameters()):
+            raise BestiaError(f"weights are not finite after {self.num_timesteps} decisions; {run.checkpoint} is sound")
+        run.rollouts += 1
+        now = time.monotonic()
+        run.seconds, self._began = run.seconds + now - self._began, now
+        net = net_of(self.model, self._rules, config.pad_players)
+        pool: SelfPlayPool = self.training_env.games.opponents  # type: ignore[attr-defined]  # our VecEnv
+        pool.update(net)
+        if run.rollouts % config.snapshot_every == 0:
+            pool.snapshot(net)
+        minutes_over = config.minutes is not None and run.seconds >= 60 * config.minutes
+        over = self.num_timesteps >= config.steps or minutes_over
+        if over or run.rollouts % config.eval_every == 0:
+            scores = run.evaluate(net, self.num_timesteps)
+            for name, interval in scores.items():
+                self.logger.record(f"eval/{name}", interval.mean)
+            self._bar.set_postfix(score=f"{scores['mean'].mean:+.4f}")
+        self._began = time.monotonic()
+        if over:
+            self._stop = "minutes" if minutes_over else "steps"
+        if over or run.rollouts % config.checkpoint_every == 0:
+            run.save(self.model, self.training_env)
+
+    def _on_step(self) -> bool:
+        return not self._stop
+
+    def _on_rollout_end(self) -> None:
+        self._bar.update(self.num_timesteps - self._bar.n)
+        self.logger.record("time/minutes", self._run.seconds / 60)
+
+
+def make_model(config: PPOConfig, rules: Rules, env: BestiaVecEnv) -> MaskablePPO:
+    """A fresh model."""
+    sizes = list(config.layers)
+    kwargs: dict[str, Any] = {"net_arch": {"pi": sizes, "vf": sizes}, "activation_fn": nn.ReLU}
+    if config.central_critic:
+        kwargs["policy_numbers"] = env.games.batch.tensor_layout.size
+    return MaskablePPO(
+        CentralCriticPolicy if config.central_critic else "MlpPolicy",
+        env,
+        learning_rate=_falling(config.learning_rate),
+        n_steps=config.rollout,
+        batch_size=config.batch,
+        n_epochs=config.epochs,
+        gamma=1.0,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip,
+        ent_coef=config.entropy,
+        policy_kwargs=kwargs,
+        seed=config.seed,
+        device=config.device,
+    )
+
+
+class _falling:  # noqa: N801  # a function that a checkpoint can hold
+    """A learning rate that falls to zero with what remains of the run."""
+
+    def __init__(self, first: float) -> None:
+        self.first = first
+
+    def __call__(self, remaining: float) -> float:
+        return self.first * max(remaining, 0.0)
+
+
+def train(config: PPOConfig) -> Run:
+    """Trains, or goes on training, and returns the run.
+
+    Raises:
+        BestiaError: arguments that are not allowed, a folder with a run of other arguments, or weights that are not
+            finite.
+    """
+    rules, session = config.game()
+    weights = read_weights(config.opponents, rules)
+    torch.set_num_threads(config.threads)
+    run = Run(config, rules, session)
+    if run.found():
+        env = run.load_env()
+        model = MaskablePPO.load(run.model_file, env=env, device=config.device, force_reset=False)
+    else:
+        torch.manual_seed(config.seed)
+        env = BestiaVecEnv(
+            rules,
+            config.envs,
+            opponents="random",  # until the pool can be made, which needs the network's sizes
+            session=session,
+            reward=config.reward,
+            skip_forced=True,
+            pad_players=config.pad_players,
+            seed=config.seed,
+            central=config.central_critic,
+        )
+        model = make_model(config, rules, env)
+        env.set_opponents(SelfPlayPool(weights, net_of(model, rules, config.pad_players), config.snapshots))
+    outputs = [
+        CSVOutputFormat(str(run.folder / f"progress-{run.rollouts}.csv")),
+        TensorBoardOutputFormat(str(run.folder)),
+    ]
+    model.set_logger(Logger(str(run.folder), outputs))
+    run.restore_random()
+    left = config.steps - model.num_timesteps
+    if left <= 0 or run.finished():
+        return run
+    with tqdm(total=config.steps, initial=model.num_timesteps, unit="dec", unit_scale=True) as bar:
+        callback = SelfPlay(config, rules, run, bar)
+        # one rollout more than the steps, so that the last update is followed by its evaluation and checkpoint
+        model.learn(left + 1, callback, reset_num_timesteps=False, log_interval=1)
+    return run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    config = tyro.cli(PPOConfig, args=words, prog="python -m training.ppo")
+    try:
+        run = train(config)
+    except BestiaError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from the last checkpoint", file=sys.stderr)
+        return 130
+    for line in run.lines():
+        print(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
