@@ -68,7 +68,8 @@ class NetPolicy:
             raise BestiaError(f"layers of shapes {sizes}; allowed are weights (inputs, outputs) and a bias that fit")
         if kind not in KINDS:
             raise BestiaError(f"kind={kind!r}; allowed are {', '.join(KINDS)}")
-        self.layers = [Layer(*(np.ascontiguousarray(part, np.float32) for part in layer)) for layer in layers]
+        # copies: what is given may be the memory of a network that goes on learning
+        self.layers = [Layer(*(np.array(part, np.float32, order="C") for part in layer)) for layer in layers]
         self.rules, self.pad_players, self.kind, self.greedy = rules, pad_players, kind, greedy
 
     # --- files ------------------------------------------------------------------------------------------------------

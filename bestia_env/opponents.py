@@ -82,13 +82,19 @@ class OpponentPool:
 
     Args:
         policies: name → policy (a name, ``module:attribute`` or object) or (policy, weight); weight 1 if none is given.
-        same_table: draw once a game, and all seats are played by that policy.
+        same_table: in what part of the games one policy is drawn for all seats, from 0 to 1; in the others each seat
+            is drawn by itself.
+
+    Raises:
+        BestiaError: a weight or ``same_table`` out of range.
     """
 
     def __init__(
-        self, policies: Mapping[str, str | Policy | tuple[str | Policy, float]], *, same_table: bool = False
+        self, policies: Mapping[str, str | Policy | tuple[str | Policy, float]], *, same_table: float = 0.0
     ) -> None:
-        self.same_table = same_table
+        if not 0 <= same_table <= 1:
+            raise BestiaError(f"opponents: same_table={same_table!r}; allowed is a part from 0 to 1")
+        self.same_table = float(same_table)
         self._rules: Rules | None = None
         self._members: dict[str, int] = {}
         self._policies: dict[int, str | Policy] = {}
@@ -158,10 +164,10 @@ class OpponentPool:
         bounds = np.cumsum(list(self._weights.values()))
         if not len(members) or bounds[-1] <= 0:
             raise BestiaError(f"opponents: weights {self.weights}; allowed is a pool with a positive one")
-        if self.same_table:
-            numbers = np.repeat(numbers[:, :1], numbers.shape[1], axis=1)
-        drawn = (numbers >> np.uint64(11)) * 2.0**-53 * bounds[-1]
-        return np.asarray(members[np.searchsorted(bounds, drawn, side="right")])
+        parts = (numbers >> np.uint64(11)) * 2.0**-53
+        alike = (numbers[:, 0] & np.uint64(0x3FF)) < self.same_table * 0x400  # bits that ``parts`` leaves unused
+        parts[alike] = parts[alike, :1]
+        return np.asarray(members[np.searchsorted(bounds, parts * bounds[-1], side="right")])
 
     def policy(self, number: int) -> Policy:
         """See :class:`Opponents`."""

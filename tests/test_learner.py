@@ -291,9 +291,16 @@ def test_a_pool_draws_by_weight_and_by_the_address_of_the_game() -> None:
     assert np.array_equal(drawn, pool.draw(numbers))
     assert np.bincount(drawn.ravel(), minlength=3)[2] == 0
     assert (drawn == 0).mean() == pytest.approx(0.75, abs=0.02)
-    alike = OpponentPool({"a": "random", "b": "random"}, same_table=True)
+    alike = OpponentPool({"a": "random", "b": "random"}, same_table=1)
     alike.bind(make_rules("bestia", 5))
     assert (alike.draw(numbers) == alike.draw(numbers)[:, :1]).all()
+    assert (alike.draw(numbers) == 0).mean() == pytest.approx(0.5, abs=0.03)
+    half = OpponentPool({f"p{k}": "random" for k in range(50)}, same_table=0.5)
+    half.bind(make_rules("bestia", 5))
+    drawn = half.draw(numbers)
+    assert (drawn == drawn[:, :1]).all(axis=1).mean() == pytest.approx(0.5, abs=0.03)
+    with pytest.raises(BestiaError, match="same_table=2"):
+        OpponentPool({}, same_table=2)
     tables = []
     for size in (4, 9):
         games = LearnerGames(GameBatch("bestia", size, num_players=5, seed=3), copy.deepcopy(pool))

@@ -36,8 +36,9 @@ class RunConfig:
         reward: "score" (pots, bounded) or "chips".
         pad_players: one size of observation for all tables of up to so many seats.
         opponents: weights of the pool, NAME=WEIGHT: current (the learner as it is), past (what it was; shared among the
-            snapshots), and agents by name. If not given: current=4 past=2, and 1 for every rule of thumb of the known
+            snapshots), and agents by name. If not given: current=2 past=1, and 1 for every rule of thumb of the known
             fields that plays this game.
+        same_table: in what part of the games one of the pool takes all other seats; in the rest each seat is drawn.
         snapshot_every: rollouts between two snapshots.
         snapshots: most of them in the pool; the oldest leaves.
         steps: decisions of the learner.
@@ -64,6 +65,7 @@ class RunConfig:
     reward: str = "score"
     pad_players: int | None = None
     opponents: tuple[str, ...] = ()
+    same_table: float = 0.5
     snapshot_every: int = 10
     snapshots: int = 10
     steps: int = 3_000_000
@@ -93,7 +95,7 @@ class RunConfig:
 def default_weights(rules: Rules) -> dict[str, float]:
     """The pool if none is given."""
     known = agent_names(rules)
-    return {CURRENT: 4.0, PAST: 2.0} | {name: 1.0 for name in (*THUMBS, *PLAYERS) if name in known}
+    return {CURRENT: 2.0, PAST: 1.0} | {name: 1.0 for name in (*THUMBS, *PLAYERS) if name in known}
 
 
 def read_weights(words: tuple[str, ...], rules: Rules) -> dict[str, float]:

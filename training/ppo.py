@@ -77,37 +77,41 @@ class SelfPlay(BaseCallback):
     def __init__(self, config: PPOConfig, rules: Rules, run: Run, bar: tqdm) -> None:
         super().__init__()
         self._config, self._rules, self._run, self._bar = config, rules, run, bar
-        self._began, self._resumed = time.monotonic(), True
-        self._stop = ""
+        self._began, self._fresh, self._stop = time.monotonic(), True, False
 
     def _on_rollout_start(self) -> None:
         """The model stands after an update here; a run that is resumed begins here, too."""
-        if self._resumed:
-            self._resumed = False
+        if self._fresh:
+            self._fresh = False
+            self._run.restore_random()  # here, because what came before may have drawn
             return
+        self._between()
+
+    def _on_training_end(self) -> None:
+        if not self._stop:
+            self._between()
+
+    def _between(self) -> None:
         run, config = self._run, self._config
         if not all(bool(torch.isfinite(weights).all()) for weights in self.model.policy.parameters()):
             raise BestiaError(f"weights are not finite after {self.num_timesteps} decisions; {run.checkpoint} is sound")
         run.rollouts += 1
-        now = time.monotonic()
-        run.seconds, self._began = run.seconds + now - self._began, now
+        run.seconds += time.monotonic() - self._began
         net = net_of(self.model, self._rules, config.pad_players)
         pool: SelfPlayPool = self.training_env.games.opponents  # type: ignore[attr-defined]  # our VecEnv
         pool.update(net)
         if run.rollouts % config.snapshot_every == 0:
             pool.snapshot(net)
-        minutes_over = config.minutes is not None and run.seconds >= 60 * config.minutes
-        over = self.num_timesteps >= config.steps or minutes_over
+        self._stop = run.finished()
+        over = self._stop or self.num_timesteps >= config.steps
         if over or run.rollouts % config.eval_every == 0:
             scores = run.evaluate(net, self.num_timesteps)
             for name, interval in scores.items():
                 self.logger.record(f"eval/{name}", interval.mean)
             self._bar.set_postfix(score=f"{scores['mean'].mean:+.4f}")
-        self._began = time.monotonic()
-        if over:
-            self._stop = "minutes" if minutes_over else "steps"
         if over or run.rollouts % config.checkpoint_every == 0:
             run.save(self.model, self.training_env)
+        self._began = time.monotonic()
 
     def _on_step(self) -> bool:
         return not self._stop
@@ -178,20 +182,19 @@ def train(config: PPOConfig) -> Run:
             central=config.central_critic,
         )
         model = make_model(config, rules, env)
-        env.set_opponents(SelfPlayPool(weights, net_of(model, rules, config.pad_players), config.snapshots))
-    outputs = [
-        CSVOutputFormat(str(run.folder / f"progress-{run.rollouts}.csv")),
-        TensorBoardOutputFormat(str(run.folder)),
-    ]
-    model.set_logger(Logger(str(run.folder), outputs))
-    run.restore_random()
+        first = net_of(model, rules, config.pad_players)
+        env.set_opponents(SelfPlayPool(weights, first, config.snapshots, config.same_table))
     left = config.steps - model.num_timesteps
     if left <= 0 or run.finished():
         return run
-    with tqdm(total=config.steps, initial=model.num_timesteps, unit="dec", unit_scale=True) as bar:
-        callback = SelfPlay(config, rules, run, bar)
-        # one rollout more than the steps, so that the last update is followed by its evaluation and checkpoint
-        model.learn(left + 1, callback, reset_num_timesteps=False, log_interval=1)
+    progress = CSVOutputFormat(str(run.folder / f"progress-{run.rollouts}.csv"))
+    logger = Logger(str(run.folder), [progress, TensorBoardOutputFormat(str(run.folder))])
+    model.set_logger(logger)
+    try:
+        with tqdm(total=config.steps, initial=model.num_timesteps, unit="dec", unit_scale=True) as bar:
+            model.learn(left, SelfPlay(config, rules, run, bar), reset_num_timesteps=False)
+    finally:
+        logger.close()
     return run
 
 

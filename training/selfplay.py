@@ -24,10 +24,12 @@ class SelfPlayPool(OpponentPool):
         weights: name → weight; the rest are agents by name.
         first: what the learner is at the beginning.
         most: snapshots kept.
+        same_table: in what part of the games one of them takes all seats.
     """
 
-    def __init__(self, weights: Mapping[str, float], first: Policy, most: int) -> None:
-        super().__init__({name: (name, weight) for name, weight in weights.items() if name not in (CURRENT, PAST)})
+    def __init__(self, weights: Mapping[str, float], first: Policy, most: int, same_table: float = 0.0) -> None:
+        agents = {name: (name, weight) for name, weight in weights.items() if name not in (CURRENT, PAST)}
+        super().__init__(agents, same_table=same_table)
         self._shares = {name: weights.get(name, 0.0) for name in (CURRENT, PAST)}
         self._most, self._taken = most, 0
         self._past: list[str] = []

@@ -1,0 +1,290 @@
+"""Learning: PPO learns a small game, its runs go on after a kill, and its agents decide alike everywhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from agents import agent_names, agent_version, make_agent
+from agents.net import CHUNK, Layer, NetPolicy
+from benchmarks.runner import play_blocks
+from benchmarks.statistics import block_intervals
+from bestia_env import BestiaError, GameBatch, SessionConfig, make_rules
+from bestia_env.sb3 import BestiaVecEnv
+from training.config import CURRENT, PAST, read_weights
+from training.evaluation import evaluate
+from training.ppo import PPOConfig, main, make_model, net_of, train
+from training.selfplay import SelfPlayPool
+
+ROOT = Path(__file__).resolve().parents[1]
+SMALL: dict[str, Any] = {
+    "variant": "mini_bestia", "players": 2, "envs": 128, "rollout": 16, "batch": 512, "eval_fields": ("random",),
+    "eval_blocks": 200, "layers": (32,), "opponents": ("random=1",),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Any:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def some_net(variant: str = "bestia", players: int = 3, pad: int | None = None, kind: str = "logits") -> NetPolicy:
+    rules = make_rules(variant, players)
+    batch = GameBatch(rules, 1, pad_players=pad)
+    rng = np.random.default_rng(0)
+    sizes = [batch.tensor_layout.size, 16, batch.layout.num_actions]
+    layers = [
+        Layer(rng.normal(size=(one, two)).astype(np.float32), rng.normal(size=two).astype(np.float32))
+        for one, two in pairwise(sizes)
+    ]
+    return NetPolicy(layers, rules.full_text(), pad_players=pad, kind=kind)
+
+
+# --- learning ---------------------------------------------------------------------------------------------------------
+
+
+def test_ppo_beats_the_best_constant_policy_of_a_small_game(tmp_path: Path) -> None:
+    """Against a random opponent: always in and always out are what a policy can do that looks at no card."""
+    began = time.monotonic()
+    small = SMALL | {"variant": "mini_bestia_three", "players": 3}
+    run = train(PPOConfig(**small, steps=50_000, learning_rate=3e-3, eval_every=1000, out=tmp_path))
+    assert time.monotonic() - began < 60
+    rules, session = make_rules("mini_bestia_three", 3), SessionConfig()
+    net = NetPolicy.load(tmp_path / "last.npz")
+
+    def scores(policy: Any) -> Any:
+        return play_blocks(rules, session, 99, range(2000), [policy, "random", "random"]).scores[:, :, 0].mean(axis=1)
+
+    learned = scores(net)
+    for constant in ("always", "never"):
+        (gain,) = block_intervals((learned - scores(constant))[:, None], 1)
+        assert gain.low > 0.02, (constant, gain)
+    assert run.evaluations[-1]["decisions"] >= 50_000
+
+
+def test_log_probabilities_of_the_agent_are_those_of_the_model() -> None:
+    """The network that leaves training in a file is the policy that was trained."""
+    config = PPOConfig(**SMALL)
+    rules, session = config.game()
+    env = BestiaVecEnv(rules, 64, session=session, seed=2, skip_forced=True)
+    model = make_model(config, rules, env)
+    net = net_of(model, rules, None)
+    net.bind(rules)
+    observation = env.reset()
+    for _ in range(5):
+        masks = np.stack(env.env_method("action_masks"))
+        with torch.no_grad():
+            distribution = model.policy.get_distribution(torch.as_tensor(observation), action_masks=masks)
+        told = net.action_probabilities(env.games.batch.view(env.games.seats))
+        assert np.allclose(told, distribution.distribution.probs.numpy(), atol=1e-5)
+        observation, *_ = env.step(model.predict(observation, action_masks=masks)[0])
+
+
+def test_only_the_critic_sees_the_other_hands() -> None:
+    config = PPOConfig(**SMALL | {"variant": "bestia", "players": 4}, central_critic=True)
+    rules, session = config.game()
+    env = BestiaVecEnv(rules, 32, session=session, seed=2, central=True)
+    model = make_model(config, rules, env)
+    observation = torch.as_tensor(env.reset())
+    own = env.games.batch.tensor_layout.size
+    assert observation.shape[1] == own + 3 * 40
+    other = observation.clone()
+    other[:, own:] = 1 - other[:, own:]
+    with torch.no_grad():
+        one, two = (model.policy.get_distribution(seen).distribution.logits for seen in (observation, other))
+        values = [model.policy.predict_values(seen) for seen in (observation, other)]
+    assert torch.equal(one, two)
+    assert not torch.allclose(*values)
+    states, rows = env.games.batch.states, np.arange(32)
+    for place in range(1, 4):
+        hand = states["hand"][rows, (env.games.seats + place) % 4]
+        bits = (hand[:, None] >> np.arange(40, dtype=np.uint64)) & np.uint64(1)
+        assert np.array_equal(observation[:, own + 40 * (place - 1) : own + 40 * place].numpy(), bits)
+    model.learn(64)
+
+
+# --- runs -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_interrupted_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    """Weights, deals, pool and generators: everything goes on from the checkpoint, to the bit."""
+    small = SMALL | {"opponents": ("current=1", "past=1", "random=1"), "snapshot_every": 2, "checkpoint_every": 3}
+    whole = PPOConfig(**small, steps=20_000, out=tmp_path / "whole")
+    train(whole)
+    config = dataclasses.replace(whole, out=tmp_path / "parts")
+    with pytest.raises(KeyboardInterrupt):
+        train_until(config, 11_000)
+    train(config)
+    one, two = (NetPolicy.load(folder / "last.npz") for folder in (whole.out, config.out))
+    for layer, other in zip(one.layers, two.layers, strict=True):
+        assert np.array_equal(layer.weights, other.weights)
+    assert train(config).rollouts == train(whole).rollouts  # finished: nothing more is trained
+
+
+def train_until(config: PPOConfig, decisions: int) -> None:
+    """Trains until the interrupt of an impatient user."""
+    import training.ppo as module
+
+    class Impatient(module.SelfPlay):
+        def _on_step(self) -> bool:
+            if self.num_timesteps > decisions:
+                raise KeyboardInterrupt
+            return super()._on_step()
+
+    plain, module.SelfPlay = module.SelfPlay, Impatient  # type: ignore[misc]  # for one run
+    try:
+        train(config)
+    finally:
+        module.SelfPlay = plain  # type: ignore[misc]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is of POSIX")
+def test_a_killed_process_goes_on(tmp_path: Path) -> None:
+    words = ["--variant", "mini_bestia", "--players", "2", "--envs", "64", "--rollout", "16", "--batch", "256",
+             "--opponents", "random=1", "current=1", "--eval-fields", "random", "--eval-blocks", "50", "--layers", "16",
+             "--checkpoint-every", "1", "--out", str(tmp_path / "run")]  # fmt: skip
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "training.ppo", *words, "--steps", "100000000"], cwd=ROOT, stderr=subprocess.DEVNULL
+    )
+    while not (tmp_path / "run" / "checkpoint").exists() and killed.poll() is None:
+        time.sleep(0.05)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    before = PPOConfig(out=tmp_path / "run")
+    assert (before.out / "checkpoint").exists()
+    done = subprocess.run(
+        [sys.executable, "-m", "training.ppo", *words, "--steps", "3000"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads((before.out / "evaluations.json").read_text(encoding="utf-8"))
+    assert told[-1]["decisions"] >= 3000
+    assert [one["decisions"] for one in told] == sorted({one["decisions"] for one in told})
+    refused = subprocess.run(
+        [sys.executable, "-m", "training.ppo", *words, "--steps", "3000", "--seed", "5"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert refused.returncode == 2
+    assert "holds a run with seed=1; allowed is that" in refused.stderr
+
+
+def test_weights_that_are_not_finite_stop_the_run_at_a_sound_checkpoint(tmp_path: Path) -> None:
+    config = PPOConfig(**SMALL, steps=30_000, learning_rate=float("inf"), checkpoint_every=1, out=tmp_path)
+    with pytest.raises((BestiaError, ValueError), match=r"not finite|invalid values|nan"):
+        train(config)
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        (["--opponents", "medium"], "opponents 'medium'; allowed is NAME=WEIGHT"),
+        (["--opponents", "medium=0"], "one of them positive"),
+        (["--opponents", "nobody=1"], "nobody"),
+        (["--variant", "besta"], "besta"),
+        (["--set", "penalty_cap=-4"], "penalty_cap=-4"),
+    ],
+)
+def test_command_lines_are_refused(words: list[str], match: str, tmp_path: Path, capsys: Any) -> None:
+    assert main([*words, "--out", str(tmp_path / "run")]) == 2
+    assert match in capsys.readouterr().err
+
+
+# --- the pool ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_pool_keeps_the_newest_snapshots_and_their_weight() -> None:
+    nets = [some_net() for _ in range(6)]
+    pool = SelfPlayPool({CURRENT: 4, PAST: 2, "medium": 1}, nets[0], 3)
+    pool.bind(make_rules("bestia", 3))
+    for net in nets[1:]:
+        pool.update(net)
+        pool.snapshot(net)
+    assert pool.weights == {"medium": 1, CURRENT: 4, "past 3": 2 / 3, "past 4": 2 / 3, "past 5": 2 / 3}
+    drawn = pool.draw(np.random.default_rng(0).integers(2**64, size=(5000, 2), dtype=np.uint64))
+    current = [pool.policy(number) is nets[5] for number in np.unique(drawn)]
+    assert sum(current) == 2  # as it is, and the newest of what it was
+    assert read_weights((), make_rules("julepe", 5))["julepe"] == 1
+
+
+# --- networks as agents -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["logits", "values"])
+def test_a_network_decides_alike_however_it_is_asked(kind: str, tmp_path: Path) -> None:
+    net = some_net("bestia", 5, kind=kind)
+    net.save(tmp_path / "net.npz")
+    again = NetPolicy.load(tmp_path / "net.npz")
+    batch = GameBatch("bestia", 2 * CHUNK + 5, num_players=5, seed=3)
+    for policy in (net, again):
+        policy.bind(batch.rules)
+    views, keys = batch.view(), batch.keys()
+    actions = net.act(views, keys)
+    assert batch.legal()[np.arange(len(actions)), actions].all()
+    assert np.array_equal(actions, again.act(views, keys))
+    assert np.array_equal(actions[::-1], net.act(views[::-1].copy(), keys[::-1].copy()))
+    assert np.array_equal(actions, np.concatenate([net.act(views[[row]], keys[[row]]) for row in range(len(views))]))
+    assert np.allclose(net.action_probabilities(views).sum(axis=1), 1)
+
+
+def test_a_network_decides_alike_in_a_new_process(tmp_path: Path) -> None:
+    net = some_net("bestia", 5)
+    net.save(tmp_path / "net.npz")
+    code = """
+import sys
+from pathlib import Path
+from agents.net import NetPolicy
+from bestia_env import GameBatch
+batch = GameBatch("bestia", 200, num_players=5, seed=3)
+net = NetPolicy.load(Path(sys.argv[1]))
+net.bind(batch.rules)
+print(*net.act(batch.view(), batch.keys()))
+"""
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "net.npz"], cwd=ROOT, capture_output=True, text=True)
+    batch = GameBatch("bestia", 200, num_players=5, seed=3)
+    net.bind(batch.rules)
+    assert done.stdout.split() == [str(action) for action in net.act(batch.view(), batch.keys())]
+
+
+def test_other_rules_and_tables_are_refused(tmp_path: Path) -> None:
+    net = some_net("bestia", 5)
+    net.save(tmp_path / "net.npz")
+    for rules in (make_rules("bestia", 4), make_rules("bestia", 5, penalty_cap=30), make_rules("julepe", 5)):
+        with pytest.raises(BestiaError, match=r"a network of bestia\(num_players=5\); allowed are these rules, not"):
+            net.bind(rules)
+    padded = some_net("bestia", 5, pad=10)
+    for players in (3, 5, 10):
+        padded.bind(make_rules("bestia", players))
+    with pytest.raises(BestiaError, match="a network of"):
+        padded.bind(make_rules("bestia", 5, penalty_cap=30))
+    (tmp_path / "other.npz").write_bytes(b"nothing")
+    with pytest.raises(BestiaError, match="is no network"):
+        NetPolicy.load(tmp_path / "other.npz")
+    with pytest.raises(BestiaError, match="layers of shapes"):
+        NetPolicy([*net.layers, net.layers[0]], net.rules)
+    with pytest.raises(BestiaError, match="kind='other'"):
+        NetPolicy(net.layers, net.rules, kind="other")
+
+
+def test_a_run_is_an_agent(tmp_path: Path) -> None:
+    config = PPOConfig(**SMALL, steps=4000, out=tmp_path / "run")
+    train(config)
+    rules, session = config.game()
+    agent = make_agent(str(tmp_path / "run"))
+    scores = evaluate(agent, rules, session, ("random", "always"), 50, 3)
+    assert set(scores) == {"mean", "random", "always"}
+    assert "decisions, content" in agent_version(str(tmp_path / "run"))
+    assert set(agent_names(rules)) >= {"random", "always"}
