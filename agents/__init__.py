@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agents.files import file_version, is_file_agent, load_agent
 from agents.games import PLAYERS, GamePolicy
+from agents.shipped import ShippedPolicy, shipped_names, shipped_version
 from agents.thumb import STYLES, TIPS, ThumbPolicy
 from bestia_env import BestiaError, RandomPolicy
 
@@ -20,7 +21,7 @@ RANDOM_VERSION = "v1"  # bestia_env.RandomPolicy: uniform over the legal actions
 
 def agent_names(rules: Rules | None = None) -> tuple[str, ...]:
     """The names of all agents, or of those that play some rules."""
-    names = ("random", *STYLES, "tips", *PLAYERS)
+    names = ("random", *STYLES, "tips", *PLAYERS, *shipped_names())
     return names if rules is None else tuple(name for name in names if _plays(name, rules))
 
 
@@ -34,6 +35,8 @@ def make_agent(name: str) -> Policy:
         return load_agent(name)
     if _known(name) == "random":
         return RandomPolicy()
+    if name in shipped_names():
+        return ShippedPolicy(name)
     if name in PLAYERS:
         return GamePolicy(name, PLAYERS[name])
     return ThumbPolicy(name, TIPS if name == "tips" else STYLES[name])
@@ -49,6 +52,8 @@ def agent_version(name: str) -> str:
     """
     if is_file_agent(name):
         return file_version(name)
+    if name in shipped_names():
+        return shipped_version(name)
     return RANDOM_VERSION if _known(name) == "random" else ThumbPolicy.version
 
 

@@ -24,6 +24,7 @@ __all__ = ["CARD", "file_version", "is_file_agent", "load_agent", "write_card"]
 CARD = "card.toml"
 KINDS = ("net", "python", "sb3")
 _KEYS = {"format", "name", "version", "kind", "file", "attribute", "rules", "about"}
+_TABLES = {"training", "bench_v1", "behaviour"}  # what a card tells people
 
 
 def is_file_agent(spec: str) -> bool:
@@ -88,7 +89,7 @@ def _card(folder: Path) -> dict[str, Any]:
         card = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BestiaError(f"{file}: {error}") from error
-    if unknown := sorted(set(card) - _KEYS):
+    if unknown := sorted(set(card) - _KEYS - _TABLES):
         raise BestiaError(f"{file}: key {unknown[0]!r}; allowed are {', '.join(sorted(_KEYS))}")
     needed = ["name", "version", "kind", "file", *(["attribute"] if card.get("kind") == "python" else [])]
     for key in needed:

@@ -1,0 +1,119 @@
+"""Puts trained agents into the repository, each with a card: ``python -m training.ship --help``."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+import benchmarks.bench
+from agents.files import CARD, write_card
+from agents.net import NetPolicy
+from agents.shipped import FOLDER
+from bestia_env import BestiaError, parse_rules
+
+LIMITS = (
+    "Plays only the rules it was trained for, one deal at a time with the pots of the preset's typical carries: it "
+    "knows nothing of bankroll, of ruin, or of its opponents. It was trained against rules of thumb and itself, "
+    "and may be exploited by players of another kind. One training seed: another one gives another agent."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """Copies the last agent of a run into agents/trained, plays Bench v1 with it and writes its card.
+
+    Args:
+        run: the folder of the run.
+        learner: the module that trained it: ppo or dmc.
+        command: the arguments it was trained with.
+        jobs: processes of the bench.
+    """
+
+    run: Path
+    learner: str
+    command: str
+    jobs: int = 1
+
+
+def ship(config: Config) -> Path:
+    """The folder of the shipped agent.
+
+    Raises:
+        BestiaError: the run has no agent, or the bench does not hold its game.
+    """
+    told = json.loads((config.run / "config.json").read_text(encoding="utf-8"))
+    evaluations = json.loads((config.run / "evaluations.json").read_text(encoding="utf-8"))
+    rules = parse_rules(told["game"])
+    name = f"{rules.variant}-{rules.num_players}"
+    games = [game.name for game in benchmarks.bench.load() if game.rules == rules.full_text()]
+    if not games:
+        raise BestiaError(f"run={str(config.run)!r}: {rules} is no game of Bench v1; allowed are those of the bench")
+    folder = FOLDER / config.learner / name
+    folder.mkdir(parents=True, exist_ok=True)
+    NetPolicy.load(config.run / "last.npz").save(folder / "net.npz")
+    last = evaluations[-1]
+    card = {
+        "name": f"{config.learner} {name}",
+        "version": f"seed {told['seed']}, {last['decisions']} decisions",
+        "kind": "net",
+        "file": "net.npz",
+        "rules": rules.full_text(),
+        "about": f"A network of {' x '.join(map(str, told['layers']))} hidden units. {LIMITS}",
+    }
+    write_card(folder, **card)
+    training = {
+        "command": f"python -m training.{config.learner} {config.command}",
+        "seed": told["seed"],
+        "decisions": last["decisions"],
+        "minutes": round(last["seconds"] / 60, 1),
+        "machine": f"one thread of {platform.machine()}, shared with others",
+    }
+    bench, behaviour = measure(folder, games[0], config)
+    sections = {"training": training, "bench_v1": bench, "behaviour": behaviour}
+    with (folder / CARD).open("a", encoding="utf-8") as file:
+        for title, values in sections.items():
+            file.write(f"\n[{title}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in values.items()))
+    return folder
+
+
+def measure(folder: Path, game: str, config: Config) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Bench v1's line, and the agent's rates there among copies of medium."""
+    out = config.run / "bench-v1"
+    words = ["--agent", str(folder), "--games", game, "--jobs", str(config.jobs), "--out", str(out)]
+    if benchmarks.bench.main(words):
+        raise BestiaError(f"python -m benchmarks.bench {shlex.join(words)} failed")
+    (row,) = json.loads((out / "bench.json").read_text(encoding="utf-8"))["games"]
+    line = {key: [round(row[key][part], 4) for part in ("mean", "low", "high")] for key in ("score", "hold_out")}
+    line |= {f"in {field}": [round(told[part], 4) for part in ("mean", "low", "high")]
+             for field, told in row["fields"].items()}  # fmt: skip
+    summary = json.loads((out / game / "summary.json").read_text(encoding="utf-8"))
+    rates = [told for told in summary["behaviour"] if told["agent"] == str(folder)]
+    wanted = next((told for told in rates if told["field"] == "medium"), rates[0])
+    return line, {key: round(value, 4) for key, value in wanted.items() if isinstance(value, float)}
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    config = tyro.cli(Config, args=arguments, prog="python -m training.ship")
+    try:
+        print(ship(config))
+    except BestiaError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
