@@ -14,6 +14,9 @@ LAB     := $(VENV)/installed-lab
 TEST    := $(VENV)/installed-test
 
 # The libraries we are compared with, each in an environment of its own: .venv-peers/<name>
+# The interpreters of `make pythons`.
+PYTHONS ?= python3.12 python3.13
+
 PEERS   ?= openspiel pettingzoo rlcard pgx
 
 WORKERS ?= 2
@@ -22,7 +25,7 @@ LEAST   ?= 10000
 AGENT   ?= medium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tournament bench test lint typecheck warm crosscheck boundscheck throughput peers docs-tables golden \
+.PHONY: pythons help setup tournament bench test lint typecheck warm crosscheck boundscheck throughput peers docs-tables golden \
     mini clean
 
 help: ## list the targets
@@ -64,6 +67,19 @@ warm: $(TEST) ## compile every game family
 crosscheck: $(TEST) ## compare the two implementations: DEALS=1000000 LEAST=10000, half an hour or more
 	$(PY) -m tests.crosscheck --deals $(DEALS) --least $(LEAST)
 
+# Other interpreters, each in an environment of its own; a Python that is not there is an error.
+pythons: $(PYTHONS:%=.venv-pythons/%/installed) ## test the environments on other Pythons: PYTHONS="python3.12 python3.13"
+	@for python in $(PYTHONS); do \
+	    echo "$$python: $$(.venv-pythons/$$python/bin/python --version)"; \
+	    .venv-pythons/$$python/bin/python -m pytest -q -n $(WORKERS) tests/test_trainers.py tests/test_learner.py \
+	        tests/test_aec.py tests/test_properties.py tests/test_package.py || exit 1; \
+	done
+
+.venv-pythons/%/installed: pyproject.toml constraints.txt
+	$* -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
+	@touch $@
+
 boundscheck: $(TEST) ## play with every array access of the compiled code checked
 	$(PY) -m tests.boundscheck
 
@@ -89,5 +105,5 @@ mini: $(TEST) ## solve the mini games anew and write their equilibria, some minu
 	$(PY) -m tests.mini_golden
 
 clean: ## remove .venv, .venv-peers, caches and builds; results/ stays
-	rm -rf $(VENV) .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .venv-pythons build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

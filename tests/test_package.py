@@ -157,6 +157,16 @@ for _ in range(60):
 assert ended > 0
 assert batch.clone([0, 1], 3).states.shape[0] == 6
 
+# one learner among policies
+import gymnasium
+
+one = gymnasium.make("bestia_env:bestia/tippen-v0", num_players=4, opponents=["random"] * 3)
+observation, info = one.reset(seed=1)
+assert set(observation) == {"observation", "action_mask"} and info["action_mask"].any()
+many = gymnasium.make_vec("bestia_env:bestia/tippen-v0", num_envs=8, opponents="random")
+observations, infos = many.reset(seed=1)
+many.step(observations["action_mask"].argmax(axis=1))
+
 assert not [name for name in ("agents", "training", "benchmarks") if importlib.util.find_spec(name)]
 print(json.dumps({"version": bestia_env.__version__, "file": bestia_env.__file__}))
 '''
