@@ -13,10 +13,10 @@ PY      := $(VENV)/bin/python
 LAB     := $(VENV)/installed-lab
 TEST    := $(VENV)/installed-test
 
-# The libraries we are compared with, each in an environment of its own: .venv-peers/<name>
 # The interpreters of `make pythons`.
 PYTHONS ?= python3.12 python3.13
 
+# The libraries we are compared with, each in an environment of its own: .venv-peers/<name>
 PEERS   ?= openspiel pettingzoo rlcard pgx
 
 WORKERS ?= 2

@@ -23,6 +23,7 @@ from benchmarks.runner import play_blocks
 from benchmarks.statistics import block_intervals
 from bestia_env import BestiaError, GameBatch, SessionConfig, make_rules
 from bestia_env.sb3 import BestiaVecEnv
+from training import dmc
 from training.config import CURRENT, PAST, read_weights
 from training.evaluation import evaluate
 from training.ppo import PPOConfig, main, make_model, net_of, train
@@ -57,11 +58,13 @@ def some_net(variant: str = "bestia", players: int = 3, pad: int | None = None, 
 # --- learning ---------------------------------------------------------------------------------------------------------
 
 
-def test_ppo_beats_the_best_constant_policy_of_a_small_game(tmp_path: Path) -> None:
+@pytest.mark.parametrize("learner", ["ppo", "dmc"])
+def test_it_beats_the_best_constant_policy_of_a_small_game(learner: str, tmp_path: Path) -> None:
     """Against a random opponent: always in and always out are what a policy can do that looks at no card."""
     began = time.monotonic()
     small = SMALL | {"variant": "mini_bestia_three", "players": 3}
-    run = train(PPOConfig(**small, steps=50_000, learning_rate=3e-3, eval_every=1000, out=tmp_path))
+    arguments = small | {"steps": 50_000, "learning_rate": 3e-3, "eval_every": 1000, "out": tmp_path}
+    run = train(PPOConfig(**arguments)) if learner == "ppo" else dmc.train(dmc.DMCConfig(**arguments))
     assert time.monotonic() - began < 60
     rules, session = make_rules("mini_bestia_three", 3), SessionConfig()
     net = NetPolicy.load(tmp_path / "last.npz")
@@ -133,6 +136,39 @@ def test_a_run_that_was_interrupted_ends_as_one_that_was_not(tmp_path: Path) -> 
     for layer, other in zip(one.layers, two.layers, strict=True):
         assert np.array_equal(layer.weights, other.weights)
     assert train(config).rollouts == train(whole).rollouts  # finished: nothing more is trained
+
+
+def test_an_interrupted_run_of_deep_monte_carlo_ends_alike(tmp_path: Path, monkeypatch: Any) -> None:
+    small = SMALL | {"opponents": ("current=1", "past=1", "random=1"), "snapshot_every": 2, "checkpoint_every": 3}
+    whole = dmc.DMCConfig(**small, steps=20_000, out=tmp_path / "whole")
+    dmc.train(whole)
+    config = dataclasses.replace(whole, out=tmp_path / "parts")
+    learn = dmc.Learner.learn
+
+    def impatient(self: Any, *lesson: Any) -> float:
+        if self.decisions > 11_000:
+            raise KeyboardInterrupt
+        return learn(self, *lesson)
+
+    monkeypatch.setattr(dmc.Learner, "learn", impatient)
+    with pytest.raises(KeyboardInterrupt):
+        dmc.train(config)
+    monkeypatch.undo()
+    dmc.train(config)
+    one, two = (NetPolicy.load(folder / "last.npz") for folder in (whole.out, config.out))
+    for layer, other in zip(one.layers, two.layers, strict=True):
+        assert np.array_equal(layer.weights, other.weights)
+
+
+def test_deep_monte_carlo_is_taught_the_return_after_each_decision() -> None:
+    episodes = dmc.Episodes(2)
+    tensors = np.arange(6, dtype=np.float32).reshape(3, 2, 1)
+    episodes.add(tensors[0], np.array([3, 4]), [1.0, 0.0], [False, False])
+    episodes.add(tensors[1], np.array([5, 6]), [0.5, -2.0], [False, True])
+    episodes.add(tensors[2], np.array([7, 8]), [2.0, 9.0], [True, False])
+    taught = sorted((float(t[0]), int(a), float(r)) for t, a, r in zip(*episodes.take(), strict=True))
+    assert taught == [(0.0, 3, 3.5), (1.0, 4, -2.0), (2.0, 5, 2.5), (3.0, 6, -2.0), (4.0, 7, 2.0)]
+    assert episodes.ended == []
 
 
 def train_until(config: PPOConfig, decisions: int) -> None:
