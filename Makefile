@@ -19,14 +19,18 @@ PYTHONS ?= python3.12 python3.13
 # The libraries we are compared with, each in an environment of its own: .venv-peers/<name>
 PEERS   ?= openspiel pettingzoo rlcard pgx
 
+# The trainer libraries with an example, likewise: .venv-interop/<name>. torch is large; PIP_EXTRA_INDEX_URL can name an
+# index with builds for the processor alone, which suffice.
+INTEROP ?= torchrl tianshou rllib agilerl
+
 WORKERS ?= 2
 DEALS   ?= 1000000
 LEAST   ?= 10000
 AGENT   ?= medium
 
 .DEFAULT_GOAL := help
-.PHONY: pythons help setup tournament bench test lint typecheck warm crosscheck boundscheck throughput peers docs-tables golden \
-    mini clean
+.PHONY: pythons help setup tournament bench test lint typecheck warm crosscheck boundscheck throughput peers interop \
+    docs-tables golden mini clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -94,6 +98,17 @@ peers: $(LAB) $(PEERS:%=.venv-peers/%/installed) ## compare speed with other lib
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
+# All of them run, also after one that failed.
+interop: $(INTEROP:%=.venv-interop/%/installed) ## train and measure with other libraries: INTEROP="torchrl tianshou"
+	@failed=; for name in $(INTEROP); do \
+	    echo "== $$name"; .venv-interop/$$name/bin/python -m training.interop.$$name || failed="$$failed $$name"; done; \
+	test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
+
+.venv-interop/%/installed: training/interop/%.txt | $(LAB)
+	$(PY) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 docs-tables: $(TEST) ## write the generated tables of docs/ anew
 	$(PY) -m docs.generate
 
@@ -104,6 +119,6 @@ golden: $(TEST) ## write the golden files of tests/ anew; read the diff before y
 mini: $(TEST) ## solve the mini games anew and write their equilibria, some minutes
 	$(PY) -m tests.mini_golden
 
-clean: ## remove .venv, .venv-peers, caches and builds; results/ stays
-	rm -rf $(VENV) .venv-peers .venv-pythons build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## remove .venv, .venv-peers, .venv-interop, .venv-pythons, caches and builds; results/ stays
+	rm -rf $(VENV) .venv-peers .venv-interop .venv-pythons build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

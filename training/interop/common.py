@@ -35,7 +35,7 @@ class Config:
         seed: of training, networks and evaluation.
     """
 
-    steps: int = 20_000
+    steps: int = 20_480
     deals: int = 400
     opponent: str = "random"
     seed: int = 7

@@ -7,6 +7,7 @@ the loss. It wants the keys ``observations`` and ``action_mask``, so the first o
 from __future__ import annotations
 
 import logging
+import os
 from typing import Any
 
 import gymnasium
@@ -63,7 +64,8 @@ def train(config: Config) -> RLModule:
 
 def main() -> None:
     config = parse("rllib")
-    # no dashboard, no statistics sent home, no more processes than needed
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent home
+    # no dashboard, and no more processes than needed
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     torch.manual_seed(config.seed)
     torch.set_num_threads(1)  # the networks are small: more threads only wait for each other

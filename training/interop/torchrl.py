@@ -21,7 +21,7 @@ from torchrl.objectives.value import GAE
 
 from training.interop.common import ENV_ID, Config, parse, report, task
 
-FRAMES, MINIBATCH, EPOCHS = 2048, 256, 4
+FRAMES, MINIBATCH, EPOCHS = 1024, 256, 4
 
 
 def network(inputs: int, outputs: int) -> nn.Sequential:
