@@ -24,7 +24,7 @@ from ray.tune.registry import register_env
 
 from training.interop.common import ENV_ID, Config, parse, report, task
 
-BATCH = 2048
+BATCH = 1024
 
 
 def renamed(observation: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
