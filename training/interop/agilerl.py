@@ -73,7 +73,7 @@ def main() -> None:
     config = parse("agilerl")
     np.random.seed(config.seed)  # noqa: NPY002  # AgileRL shuffles its batches with the global generator
     torch.manual_seed(config.seed)
-    torch.set_num_threads(1)  # the networks are small: more threads only wait for each other
+    torch.set_num_threads(1)  # the networks are small
     agent = train(config)
     agent.set_training_mode(False)
 

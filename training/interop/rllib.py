@@ -68,7 +68,7 @@ def main() -> None:
     # no dashboard, and no more processes than needed
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     torch.manual_seed(config.seed)
-    torch.set_num_threads(1)  # the networks are small: more threads only wait for each other
+    torch.set_num_threads(1)  # the networks are small
     module = train(config)
     sample = module.get_inference_action_dist_cls().from_logits
 

@@ -92,7 +92,7 @@ def main() -> None:
     config = parse("tianshou")
     np.random.seed(config.seed)  # noqa: NPY002  # Tianshou explores with the global generator
     torch.manual_seed(config.seed)
-    torch.set_num_threads(1)  # the network is small: more threads only wait for each other
+    torch.set_num_threads(1)  # the network is small
     policy = train(config)
     policy.eval()
 

@@ -76,7 +76,7 @@ def train(config: Config) -> ProbabilisticActor:
 def main() -> None:
     config = parse("torchrl")
     torch.manual_seed(config.seed)
-    torch.set_num_threads(1)  # the networks are small: more threads only wait for each other
+    torch.set_num_threads(1)  # the networks are small
     actor = train(config)
 
     @torch.no_grad()
