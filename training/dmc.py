@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-import tyro
 from torch import nn
 from tqdm import tqdm
 
 from agents.net import Layer, NetPolicy
 from bestia_env import BestiaError
 from bestia_env.sb3 import BestiaVecEnv
+from training.command import command_line, fresh_env
 from training.config import RunConfig, read_weights
 from training.runs import Run
 from training.selfplay import SelfPlayPool
@@ -173,16 +173,7 @@ def train(config: DMCConfig) -> Run:
     run = Run(config, rules, session)
     fresh = not run.found()
     if fresh:
-        env = BestiaVecEnv(
-            rules,
-            config.envs,
-            opponents="random",  # until the pool can be made, which needs the network's sizes
-            session=session,
-            reward=config.reward,
-            skip_forced=True,
-            pad_players=config.pad_players,
-            seed=config.seed,
-        )
+        env = fresh_env(config, rules, session)
         episodes = Episodes(config.envs)
     else:
         env, episodes = run.load_env()
@@ -232,18 +223,7 @@ def _rollout(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    config = tyro.cli(DMCConfig, args=words, prog="python -m training.dmc")
-    try:
-        run = train(config)
-    except BestiaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on from the last checkpoint", file=sys.stderr)
-        return 130
-    print("\n".join(run.lines()))
-    return 0
+    return command_line(DMCConfig, train, "training.dmc", arguments)
 
 
 if __name__ == "__main__":

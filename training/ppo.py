@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
-import tyro
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import CSVOutputFormat, Logger, TensorBoardOutputFormat
@@ -19,6 +18,7 @@ from tqdm import tqdm
 from agents.net import Layer, NetPolicy
 from bestia_env import BestiaError
 from bestia_env.sb3 import BestiaVecEnv
+from training.command import command_line, fresh_env
 from training.config import RunConfig, read_weights
 from training.critic import CentralCriticPolicy
 from training.runs import Run
@@ -170,17 +170,7 @@ def train(config: PPOConfig) -> Run:
         model = MaskablePPO.load(run.model_file, env=env, device=config.device, force_reset=False)
     else:
         torch.manual_seed(config.seed)
-        env = BestiaVecEnv(
-            rules,
-            config.envs,
-            opponents="random",  # until the pool can be made, which needs the network's sizes
-            session=session,
-            reward=config.reward,
-            skip_forced=True,
-            pad_players=config.pad_players,
-            seed=config.seed,
-            central=config.central_critic,
-        )
+        env = fresh_env(config, rules, session, central=config.central_critic)
         model = make_model(config, rules, env)
         first = net_of(model, rules, config.pad_players)
         env.set_opponents(SelfPlayPool(weights, first, config.snapshots, config.same_table))
@@ -200,19 +190,7 @@ def train(config: PPOConfig) -> Run:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns the exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    config = tyro.cli(PPOConfig, args=words, prog="python -m training.ppo")
-    try:
-        run = train(config)
-    except BestiaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on from the last checkpoint", file=sys.stderr)
-        return 130
-    for line in run.lines():
-        print(line)
-    return 0
+    return command_line(PPOConfig, train, "training.ppo", arguments)
 
 
 if __name__ == "__main__":
