@@ -256,11 +256,10 @@ class LearnerGames:
     def _decide(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """One action a row, of whoever is to act."""
         players = self._table[rows, self.batch.states["actor"][rows]]
-        numbers = sorted(set(players.tolist()))
-        if len(numbers) == 1:
-            return self._answer(numbers[0], rows)
+        if (players == players[0]).all():
+            return self._answer(int(players[0]), rows)
         actions = np.zeros(len(rows), np.int64)
-        for number in numbers:
+        for number in np.unique(players).tolist():
             places = np.flatnonzero(players == number)
             actions[places] = self._answer(number, rows[places])
         return actions

@@ -43,7 +43,7 @@ class PPOConfig(RunConfig):
         batch: decisions of a gradient step.
         epochs: passes over a rollout.
         clip: of PPO's ratio.
-        entropy: weight of the entropy bonus.
+        entropy: weight of the entropy bonus, falling to zero in a straight line.
         gae_lambda: of generalised advantages; there is no discount, because a game is short and pays at its end.
         layers: sizes of the hidden layers, of the policy and of the critic.
         central_critic: the critic, and only it, also sees the other hands.
@@ -97,6 +97,7 @@ class SelfPlay(BaseCallback):
             raise BestiaError(f"weights are not finite after {self.num_timesteps} decisions; {run.checkpoint} is sound")
         run.rollouts += 1
         run.seconds += time.monotonic() - self._began
+        self.model.ent_coef = config.entropy * max(0.0, 1 - self.num_timesteps / config.steps)
         net = net_of(self.model, self._rules, config.pad_players)
         pool: SelfPlayPool = self.training_env.games.opponents  # type: ignore[attr-defined]  # our VecEnv
         pool.update(net)
