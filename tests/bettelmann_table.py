@@ -49,6 +49,7 @@ class Table:
         LOOPS.step(
             self.states,
             self.parameters,
+            np.arange(self.games),
             actions,
             self.rewards,
             self.scores,

@@ -145,7 +145,7 @@ def test_a_folder_with_a_card_plays(folder, tmp_path):
     [
         ("name = ", "card.toml"),
         ('name = "mine"', "version=None; allowed is a text"),
-        (MY_CARD.replace("python", "wasm"), "kind='wasm'; allowed are python, sb3"),
+        (MY_CARD.replace("python", "wasm"), "kind='wasm'; allowed are net, python, sb3"),
         (MY_CARD.replace("player.py", "../player.py"), "allowed is a file in the folder"),
         (MY_CARD + "format = 2\n", "format=2; allowed is 1"),
         (MY_CARD + "colour = 1\n", "key 'colour'; allowed are"),
