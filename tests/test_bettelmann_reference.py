@@ -213,13 +213,13 @@ for rules, steps in games:
     tensor, copies = np.zeros((2, layout.size), np.float32), np.zeros(2, FAMILY.state_dtype)
     for step in range(steps):
         L.random_actions(S, P, actions)
-        if L.step(S, P, actions, rewards, scores, done, cut, last):
+        if L.step(S, P, np.arange(len(S)), actions, rewards, scores, done, cut, last):
             S["game"] += done
             L.start(S, P, np.flatnonzero(done), False)
         L.observe(S, P, np.arange(2), np.array([step % n, 0]), V)
         L.encode(V, P, layout.parameters, tensor)
         L.redeal(V, P, np.array([step, 7], np.uint64), copies)
-        L.legal(S, P, mask)
+        L.legal(S, P, np.arange(len(S)), mask)
         for array in (S, V, rewards, scores, last, tensor, copies, mask):
             digest.update(array.tobytes())
     L.forfeit(S, P, 0, 1, rewards[0], scores[0])
