@@ -110,7 +110,7 @@ class BestiaVectorEnv(VectorEnv["Observation", "NDArray[np.int64]", "NDArray[Any
             RecordError: options contradict themselves or the rules; nothing has changed.
             BestiaError: a list of seeds of another length, or a mask that is none.
         """
-        whole = seed if isinstance(seed, int | np.integer) else None
+        whole = int(seed) if isinstance(seed, int | np.integer) else None
         super().reset(seed=whole)
         if not isinstance(options, Mapping | None):
             raise RecordError(f"options={options!r}; allowed is a dict, or None")
