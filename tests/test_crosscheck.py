@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from bestia_env import SessionConfig, make_rules
 from tests.crosscheck import any_rules, any_session, compare, presets, tasks
 
 DEALS = 28_000
@@ -54,3 +56,22 @@ def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crosscheck, "engine_games", with_one_wrong_chip)
     with pytest.raises(crosscheck.Difference, match="shares"):
         compare(task)
+
+
+def test_it_goes_on_with_tables_that_are_behind(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests import crosscheck
+
+    tables = [make_rules("bestia", 3), make_rules("tippen", 4)]
+    first = crosscheck.Task(tables[0], SessionConfig(), 1, 20)
+    monkeypatch.setattr(crosscheck, "presets", lambda: tables)
+    monkeypatch.setattr(crosscheck, "tasks", lambda deals, seed: [first])
+    monkeypatch.setattr(crosscheck, "ProcessPoolExecutor", ThreadPoolExecutor)  # patches are not seen in processes
+    monkeypatch.setattr("sys.argv", ["crosscheck", "--deals", "20", "--least", "200"])
+    assert crosscheck.main() == 0
+    told = capsys.readouterr().out
+    counts = {line.split(")")[0]: int(line.split()[-2].replace(",", "")) for line in told.splitlines()[:2]}
+    assert set(counts) == {"bestia(num_players=3", "tippen(num_players=4"}
+    assert min(counts.values()) >= 200
+    assert f"at least {min(counts.values()):,} deals" in told
