@@ -93,6 +93,7 @@ class LearnerGames:
         self.final_seats = np.zeros(0, np.int64)
         self._finals: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]] = []
         self._views = batch.view(0)
+        self._every_row = np.arange(size)
         self._wire()
         self.settlements: dict[int, dict[str, Any]] = {}
 
@@ -134,7 +135,7 @@ class LearnerGames:
         Raises:
             RecordError, BestiaError: see :meth:`bestia_env.GameBatch.reset`; no row has changed.
         """
-        chosen = np.arange(self.batch.num_games) if rows is None else row_list(rows, self.batch.num_games)
+        chosen = self._every_row if rows is None else row_list(rows, self.batch.num_games)
         check_ascending("rows", chosen)
         ahead = chosen[self._kept[chosen]]
         self.batch.states["game"][ahead] -= 1  # the batch has begun the next game of these rows already
@@ -148,7 +149,7 @@ class LearnerGames:
         for flags in (self.done, self.truncated, self.illegal, self._kept):
             flags[chosen] = False
         self._sit(chosen)
-        self._play()
+        self._play(chosen)
 
     def _sit(self, rows: NDArray[np.int64]) -> None:
         """Gives learner and opponents their seats in games that have just begun."""
@@ -209,7 +210,7 @@ class LearnerGames:
             self.illegal[row] = True
             self.batch.forfeit(row)
             self._collect(np.array([row]), stopped=True)
-        self._play()
+        self._play(self._every_row)
         open_rows = ~(self.done | self.waited)
         self.reward[open_rows], self._pending[open_rows] = self._pending[open_rows], 0.0
         self._sort_finals()
@@ -234,24 +235,19 @@ class LearnerGames:
             flags[:] = False
         self.settlements, self._finals = {}, []
 
-    def _play(self) -> None:
-        """Others decide until nobody but learners is to act."""
+    def _play(self, rows: NDArray[np.int64]) -> None:
+        """Others decide in the given rows until nobody but learners is to act."""
         actors = self.batch.states["actor"]
         while True:
-            turn = actors != self.seats
+            rows = rows[~self._kept[rows]]
+            turn = actors[rows] != self.seats[rows]
             if self.skip_forced:
-                turn |= self._forced(np.flatnonzero(~(turn | self._kept)))
-            rows = np.flatnonzero(turn & ~self._kept)
+                turn[~turn] = self._legal(rows[~turn]).sum(axis=1) == 1
+            rows = rows[turn]  # whoever waits now goes on waiting
             if not len(rows):
                 return
             self.batch.play_rows(rows, self._decide(rows))
             self._collect(rows)
-
-    def _forced(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(B,) which of the rows offer their learner a single action."""
-        forced = np.zeros(self.batch.num_games, np.bool_)
-        forced[rows] = self._legal(rows).sum(axis=1) == 1
-        return forced
 
     def _decide(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """One action a row, of whoever is to act."""
