@@ -152,7 +152,7 @@ class NetPolicy:
 
 
 def _but_for_the_table(rules: Rules) -> tuple[str, Any]:
-    """Rules apart from the number of seats, and from the pack where the preset ties it to them."""
+    """Rules apart from the number of seats; with another pack the actions are others."""
     values = dict(rules.values())  # type: ignore[attr-defined]  # every rules record has it
     values.pop("num_players")
     return rules.variant, sorted((name, str(value)) for name, value in values.items())

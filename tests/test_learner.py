@@ -21,7 +21,7 @@ from bestia_env.registry import default_players, make_rules, variants
 from bestia_env.session import SessionConfig
 from bestia_env.single import BestiaEnv
 from bestia_env.vector import BestiaVectorEnv
-from tests.aec_tools import DEAL, RAMS, any_session, flat
+from tests.aec_tools import DEAL, any_session, flat
 
 Paid = dict[tuple[int, int], list[float]]
 
@@ -462,4 +462,3 @@ def test_every_preset_has_ids_and_default_tables() -> None:
     for variant in variants():
         env = gymnasium.make(f"bestia_env:bestia/{variant}-v0", disable_env_checker=True)
         assert env.unwrapped.rules.num_players == default_players(variant)
-    assert set(RAMS) <= set(variants())

@@ -18,7 +18,6 @@ import pickle
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -452,8 +451,8 @@ OTHER_PYTHONS = [
 
 
 @pytest.mark.parametrize("version", OTHER_PYTHONS)
-def test_the_library_reads_on_other_pythons(version: str, tmp_path: Path) -> None:
-    """Compiles every source with that Python and reads the rules; what needs packages is not asked of it."""
+def test_every_source_compiles_on_other_pythons(version: str, tmp_path: Path) -> None:
+    """Its syntax only; ``make pythons`` installs everything there and runs these tests."""
     python = shutil.which(f"python{version}")
     if python is None or subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode:
         pytest.skip(f"no Python {version} here")
@@ -470,4 +469,3 @@ print(json.dumps(len(files)))
         [python, "-c", code, ROOT, tmp_path], capture_output=True, text=True, check=True, cwd=tmp_path
     )
     assert json.loads(done.stdout) > 40
-    assert sysconfig.get_python_version() not in OTHER_PYTHONS

@@ -16,17 +16,20 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import tyro
 
-from agents import agent_names, agent_version, make_agent
+from agents import agent_names, agent_version, make_agent, shipped
+from agents.files import write_card
 from agents.net import CHUNK, Layer, NetPolicy
 from benchmarks.runner import play_blocks
 from benchmarks.statistics import block_intervals
 from bestia_env import BestiaError, GameBatch, SessionConfig, make_rules
 from bestia_env.sb3 import BestiaVecEnv
-from training import dmc
+from training import dmc, ship
 from training.config import CURRENT, PAST, read_weights
 from training.evaluation import evaluate
 from training.ppo import PPOConfig, main, make_model, net_of, train
+from training.runs import Run
 from training.selfplay import SelfPlayPool
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -324,3 +327,39 @@ def test_a_run_is_an_agent(tmp_path: Path) -> None:
     assert set(scores) == {"mean", "random", "always"}
     assert "decisions, content" in agent_version(str(tmp_path / "run"))
     assert set(agent_names(rules)) >= {"random", "always"}
+
+
+def test_a_shipped_agent_plays_its_game_and_no_other(tmp_path: Path, monkeypatch: Any) -> None:
+    folder = tmp_path / "ppo" / "bestia-3"
+    folder.mkdir(parents=True)
+    net = some_net("bestia", 3)
+    net.save(folder / "net.npz")
+    write_card(folder, name="ppo bestia-3", version="seed 1", kind="net", file="net.npz", rules=net.rules)
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    shipped._cards.cache_clear()
+    try:
+        batch = GameBatch("bestia", 50, num_players=3, seed=3)
+        agent = make_agent("ppo")
+        for policy in (agent, net):
+            policy.bind(batch.rules)
+        views, keys = batch.view(), batch.keys()
+        assert np.array_equal(agent.act(views, keys), net.act(views, keys))
+        assert agent_version("ppo") == "ppo bestia-3 seed 1"
+        assert "ppo" in agent_names(batch.rules)
+        assert "ppo" not in agent_names(make_rules("bestia", 4))
+        with pytest.raises(BestiaError, match=r"was not trained for bestia\(num_players=4\); allowed are bestia"):
+            agent.bind(make_rules("bestia", 4))
+    finally:
+        shipped._cards.cache_clear()
+
+
+def test_the_card_of_a_shipped_agent_tells_the_command(tmp_path: Path) -> None:
+    config = PPOConfig(
+        variant="bestia", players=4, changes=("penalty_cap=30",), layers=(32, 16), central_critic=True, out=tmp_path
+    )
+    Run(config, *config.game())
+    told = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    words = ship.words_of(told, PPOConfig)
+    assert words == ["--variant", "bestia", "--players", "4", "--set", "penalty_cap=30", "--layers", "32", "16",
+                     "--central-critic"]  # fmt: skip
+    assert dataclasses.replace(tyro.cli(PPOConfig, args=words), out=tmp_path) == config

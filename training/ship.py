@@ -6,10 +6,10 @@ import json
 import platform
 import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import tyro
 
@@ -18,6 +18,11 @@ from agents.files import CARD, write_card
 from agents.net import NetPolicy
 from agents.shipped import FOLDER
 from bestia_env import BestiaError, parse_rules
+from training.config import RunConfig
+from training.dmc import DMCConfig
+from training.ppo import PPOConfig
+
+KINDS: dict[str, type[RunConfig]] = {"dmc": DMCConfig, "ppo": PPOConfig}
 
 LIMITS = (
     "Plays only the rules it was trained for, one deal at a time with the pots of the preset's typical carries: it "
@@ -32,14 +37,12 @@ class Config:
 
     Args:
         run: the folder of the run.
-        learner: the module that trained it: ppo or dmc.
-        command: the arguments it was trained with.
+        learner: what trained it.
         jobs: processes of the bench.
     """
 
     run: Path
-    learner: str
-    command: str
+    learner: Literal["ppo", "dmc"]
     jobs: int = 1
 
 
@@ -70,7 +73,7 @@ def ship(config: Config) -> Path:
     }
     write_card(folder, **card)
     training = {
-        "command": f"python -m training.{config.learner} {config.command}",
+        "command": shlex.join(["python", "-m", f"training.{config.learner}", *words_of(told, KINDS[config.learner])]),
         "seed": told["seed"],
         "decisions": last["decisions"],
         "minutes": round(last["seconds"] / 60, 1),
@@ -82,6 +85,23 @@ def ship(config: Config) -> Path:
         for title, values in sections.items():
             file.write(f"\n[{title}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in values.items()))
     return folder
+
+
+def words_of(told: Mapping[str, Any], kind: type[RunConfig]) -> list[str]:
+    """The arguments of a run that are not the defaults, as words of its command line; the folder apart."""
+    words = []
+    for argument in fields(kind):
+        value, default = told[argument.name], json.loads(json.dumps(argument.default, default=str))
+        if argument.name == "out" or value == default:
+            continue
+        option = f"--{argument.name.replace('_', '-')}"
+        if argument.name == "changes":
+            words += [word for change in value for word in ("--set", change)]
+        elif isinstance(value, bool):
+            words.append(option)
+        else:
+            words += [option, *(map(str, value) if isinstance(value, list) else [str(value)])]
+    return words
 
 
 def measure(folder: Path, game: str, config: Config) -> tuple[dict[str, Any], dict[str, Any]]:

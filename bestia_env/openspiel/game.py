@@ -109,7 +109,7 @@ class BestiaGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
         """A bound: the pack is dealt once, and every decision may draw a hand."""
         n, hand = self.rules.num_players, getattr(self.rules, "hand_size", 0)
         pack: int = self.tree.layout.pack.num_cards if self.tree.layout.pack else self.max_chance_outcomes()
-        return 1 + pack + (self.rules.max_log * (hand + 1) if hand else 0) + n  # type: ignore[attr-defined]
+        return 1 + pack + (self.rules.max_log * (hand + 1) if hand else 0) + n  # type: ignore[attr-defined]  # has hands, so a log
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
         """What looks at states for OpenSpiel.
