@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -363,3 +364,21 @@ def test_the_card_of_a_shipped_agent_tells_the_command(tmp_path: Path) -> None:
     assert words == ["--variant", "bestia", "--players", "4", "--set", "penalty_cap=30", "--layers", "32", "16",
                      "--central-critic"]  # fmt: skip
     assert dataclasses.replace(tyro.cli(PPOConfig, args=words), out=tmp_path) == config
+
+
+def test_shipping_writes_a_card_that_can_be_read(tmp_path: Path, monkeypatch: Any) -> None:
+    rules = make_rules("bestia", 3)
+    config = PPOConfig(variant="bestia", players=3, out=tmp_path / "run", layers=(16,))
+    run = Run(config, *config.game())
+    net = some_net("bestia", 3)
+    net.save(run.folder / "last.npz")
+    (run.folder / "evaluations.json").write_text('[{"decisions": 5, "seconds": 90.0}]', encoding="utf-8")
+    told = {"score": [0.1, 0.0, 0.2], "in_loose": [0.1, 0.0, 0.2]}
+    monkeypatch.setattr(ship, "FOLDER", tmp_path)
+    monkeypatch.setattr(ship, "measure", lambda folder, game, _: (told | {"game": game}, {"knock": 0.4}))
+    folder = ship.ship(ship.Config(run=run.folder, learner="ppo"))
+    card = tomllib.loads((folder / "card.toml").read_text(encoding="utf-8"))
+    assert card["bench_v1"] == told | {"game": "bestia-3"}
+    assert card["training"]["command"] == "python -m training.ppo --variant bestia --players 3 --layers 16"
+    assert card["rules"] == rules.full_text()
+    assert card["training"]["minutes"] == 1.5

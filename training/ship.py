@@ -14,7 +14,7 @@ from typing import Any, Literal
 import tyro
 
 import benchmarks.bench
-from agents.files import CARD, write_card
+from agents.files import CARD, load_agent, write_card
 from agents.net import NetPolicy
 from agents.shipped import FOLDER
 from bestia_env import BestiaError, parse_rules
@@ -84,6 +84,7 @@ def ship(config: Config) -> Path:
     with (folder / CARD).open("a", encoding="utf-8") as file:
         for title, values in sections.items():
             file.write(f"\n[{title}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in values.items()))
+    load_agent(str(folder))  # raises if the card cannot be read
     return folder
 
 
@@ -112,7 +113,7 @@ def measure(folder: Path, game: str, config: Config) -> tuple[dict[str, Any], di
         raise BestiaError(f"python -m benchmarks.bench {shlex.join(words)} failed")
     (row,) = json.loads((out / "bench.json").read_text(encoding="utf-8"))["games"]
     line = {key: [round(row[key][part], 4) for part in ("mean", "low", "high")] for key in ("score", "hold_out")}
-    line |= {f"in {field}": [round(told[part], 4) for part in ("mean", "low", "high")]
+    line |= {f"in_{field}": [round(told[part], 4) for part in ("mean", "low", "high")]
              for field, told in row["fields"].items()}  # fmt: skip
     summary = json.loads((out / game / "summary.json").read_text(encoding="utf-8"))
     rates = [told for told in summary["behaviour"] if told["agent"] == str(folder)]
