@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from agents.suits import RelativeSuits
 from bestia_env import BestiaError, GameBatch, parse_rules
 from bestia_env.policies import legal_masks
 
@@ -23,6 +24,7 @@ __all__ = ["KINDS", "Layer", "NetPolicy"]
 
 CHUNK = 64  # Views shown at once, filled up: the sums of a matrix product depend on its shape
 FORMAT = 1
+ABOUT = ("rules", "pad_players", "kind", "relative_suits")
 
 KINDS = ("logits", "values")
 """What the last layer gives: unnormalised log-probabilities, to draw from, or values of actions, to take the best."""
@@ -46,6 +48,7 @@ class NetPolicy:
         pad_players: of its tensors; None: those of its own table size, and it plays no other.
         kind: ``"logits"`` or ``"values"``.
         greedy: take the best action also of logits.
+        relative_suits: whether it sees and names suits as :class:`agents.suits.RelativeSuits` orders them.
 
     Raises:
         BestiaError: layers that do not fit one another.
@@ -61,6 +64,7 @@ class NetPolicy:
         pad_players: int | None = None,
         kind: str = "logits",
         greedy: bool = False,
+        relative_suits: bool = False,
     ) -> None:
         sizes = [(layer.weights.shape, layer.bias.shape) for layer in layers]
         fits = all(len(w) == 2 and b == w[1:] for w, b in sizes)
@@ -71,12 +75,13 @@ class NetPolicy:
         # copies: what is given may be the memory of a network that goes on learning
         self.layers = [Layer(*(np.array(part, np.float32, order="C") for part in layer)) for layer in layers]
         self.rules, self.pad_players, self.kind, self.greedy = rules, pad_players, kind, greedy
+        self.relative_suits = relative_suits
 
     # --- files ------------------------------------------------------------------------------------------------------
 
     def save(self, file: Path) -> None:
         """Writes an ``.npz`` that ``load`` reads: arrays, and a text about them."""
-        about = {"format": FORMAT, "rules": self.rules, "pad_players": self.pad_players, "kind": self.kind}
+        about = {"format": FORMAT} | {name: getattr(self, name) for name in ABOUT}
         arrays = {f"{name}{place}": part for place, layer in enumerate(self.layers)
                   for name, part in zip(("weights", "bias"), layer, strict=True)}  # fmt: skip
         np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
@@ -97,7 +102,7 @@ class NetPolicy:
             raise BestiaError(f"{file} is no network of this laboratory: {type(error).__name__}: {error}") from error
         if about.get("format") != FORMAT:
             raise BestiaError(f"{file}: format={about.get('format')!r}; allowed is {FORMAT}")
-        return cls(layers, about["rules"], pad_players=about["pad_players"], kind=about["kind"], greedy=greedy)
+        return cls(layers, greedy=greedy, **{name: about[name] for name in ABOUT})
 
     # --- playing ----------------------------------------------------------------------------------------------------
 
@@ -116,13 +121,20 @@ class NetPolicy:
         shape = (len(self.layers[0].weights), len(self.layers[-1].bias))
         if shape != (size, actions):
             raise BestiaError(f"a network of {shape} inputs and actions; allowed are {(size, actions)} ({rules})")
+        self._suits = RelativeSuits(self._batch) if self.relative_suits else None
 
     def outputs(self, views: NDArray[Any]) -> NDArray[np.float32]:
         """(B, A) what the last layer gives, legal or not."""
         tensors = self._batch.encode(np.ascontiguousarray(views))
+        if self._suits is not None:
+            orders = self._suits.orders(tensors)
+            tensors = self._suits.tensors(tensors, orders)
         told = np.empty((len(tensors), len(self.layers[-1].bias)), np.float32)
         for first in range(0, len(tensors), CHUNK):
             told[first : first + CHUNK] = self._forward(tensors[first : first + CHUNK])
+        if self._suits is not None:
+            named = self._suits.actions(orders, views["exchange_cards"])
+            np.put_along_axis(told, named, told.copy(), axis=1)
         return told
 
     def _forward(self, tensors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -22,11 +22,13 @@ import tyro
 from agents import agent_names, agent_version, make_agent, shipped
 from agents.files import write_card
 from agents.net import CHUNK, Layer, NetPolicy
+from agents.suits import RelativeSuits
 from benchmarks.runner import play_blocks
 from benchmarks.statistics import block_intervals
 from bestia_env import BestiaError, GameBatch, SessionConfig, make_rules
-from bestia_env.sb3 import BestiaVecEnv
+from bestia_env.cards import cards_of, mask_of
 from training import dmc, ship
+from training.command import fresh_env
 from training.config import CURRENT, PAST, read_weights
 from training.evaluation import evaluate
 from training.ppo import PPOConfig, main, make_model, net_of, train
@@ -47,7 +49,9 @@ def _one_thread() -> Any:
     torch.set_num_threads(before)
 
 
-def some_net(variant: str = "bestia", players: int = 3, pad: int | None = None, kind: str = "logits") -> NetPolicy:
+def some_net(
+    variant: str = "bestia", players: int = 3, pad: int | None = None, kind: str = "logits", relative: bool = True
+) -> NetPolicy:
     rules = make_rules(variant, players)
     batch = GameBatch(rules, 1, pad_players=pad)
     rng = np.random.default_rng(0)
@@ -56,7 +60,7 @@ def some_net(variant: str = "bestia", players: int = 3, pad: int | None = None, 
         Layer(rng.normal(size=(one, two)).astype(np.float32), rng.normal(size=two).astype(np.float32))
         for one, two in pairwise(sizes)
     ]
-    return NetPolicy(layers, rules.full_text(), pad_players=pad, kind=kind)
+    return NetPolicy(layers, rules.full_text(), pad_players=pad, kind=kind, relative_suits=relative)
 
 
 # --- learning ---------------------------------------------------------------------------------------------------------
@@ -83,45 +87,102 @@ def test_it_beats_the_best_constant_policy_of_a_small_game(learner: str, tmp_pat
     assert run.evaluations[-1]["decisions"] >= 50_000
 
 
-def test_log_probabilities_of_the_agent_are_those_of_the_model() -> None:
+@pytest.mark.parametrize("relative", [True, False])
+@pytest.mark.parametrize(("variant", "players"), [("bestia", 5), ("mauscheln", 4)])
+def test_log_probabilities_of_the_agent_are_those_of_the_model(variant: str, players: int, relative: bool) -> None:
     """The network that leaves training in a file is the policy that was trained."""
-    config = PPOConfig(**SMALL)
+    told = {"variant": variant, "players": players, "envs": 64, "relative_suits": relative}
+    config = PPOConfig(**SMALL | told)
     rules, session = config.game()
-    env = BestiaVecEnv(rules, 64, session=session, seed=2, skip_forced=True)
+    env = fresh_env(config, rules, session)
     model = make_model(config, rules, env)
-    net = net_of(model, rules, None)
+    net = net_of(model, rules, config)
     net.bind(rules)
     observation = env.reset()
-    for _ in range(5):
+    for _ in range(8):
         masks = np.stack(env.env_method("action_masks"))
         with torch.no_grad():
             distribution = model.policy.get_distribution(torch.as_tensor(observation), action_masks=masks)
-        told = net.action_probabilities(env.games.batch.view(env.games.seats))
+        views = env.games.batch.view(env.games.seats)
+        told, actions = net.action_probabilities(views), model.predict(observation, action_masks=masks)[0]
+        if relative:
+            named = RelativeSuits(env.games.batch)
+            told = np.take_along_axis(
+                told, named.actions(named.orders(env.games.observe()[0]), views["exchange_cards"]), 1
+            )
         assert np.allclose(told, distribution.distribution.probs.numpy(), atol=1e-5)
-        observation, *_ = env.step(model.predict(observation, action_masks=masks)[0])
+        observation, *_ = env.step(actions)  # refuses what the game does not offer
 
 
-def test_only_the_critic_sees_the_other_hands() -> None:
-    config = PPOConfig(**SMALL | {"variant": "bestia", "players": 4}, central_critic=True)
-    rules, session = config.game()
-    env = BestiaVecEnv(rules, 32, session=session, seed=2, central=True)
-    model = make_model(config, rules, env)
-    observation = torch.as_tensor(env.reset())
-    own = env.games.batch.tensor_layout.size
-    assert observation.shape[1] == own + 3 * 40
-    other = observation.clone()
-    other[:, own:] = 1 - other[:, own:]
-    with torch.no_grad():
-        one, two = (model.policy.get_distribution(seen).distribution.logits for seen in (observation, other))
-        values = [model.policy.predict_values(seen) for seen in (observation, other)]
-    assert torch.equal(one, two)
-    assert not torch.allclose(*values)
-    states, rows = env.games.batch.states, np.arange(32)
-    for place in range(1, 4):
-        hand = states["hand"][rows, (env.games.seats + place) % 4]
-        bits = (hand[:, None] >> np.arange(40, dtype=np.uint64)) & np.uint64(1)
-        assert np.array_equal(observation[:, own + 40 * (place - 1) : own + 40 * place].numpy(), bits)
-    model.learn(64)
+def with_suits(views: Any, order: Any, batch: GameBatch) -> Any:
+    """Views in which suit s is called ``order[s]``."""
+    ranks, layout = batch.rules.cards.num_ranks, batch.layout
+
+    def card(old: int) -> int:
+        return old if old < 0 else order[old // ranks] * ranks + old % ranks
+
+    told = views.copy()
+    names = [layout.first_card + card(old) for old in range(layout.pack.num_cards)]
+    for new, old in zip(told, views, strict=True):
+        for name in ("hand", "first_hand", "owned", "laid", "buried", "exchange_cards"):
+            new[name] = mask_of(map(card, cards_of(old[name])))
+        new["turn_up"] = card(int(old["turn_up"]))
+        new["plays"] = np.vectorize(card)(old["plays"])
+        new["legal"][names] = old["legal"][layout.first_card : layout.num_actions]
+    return told
+
+
+@pytest.mark.parametrize(
+    ("variant", "players", "pad"),
+    [("bestia", 5, None), ("julepe", 3, None), ("mauscheln", 4, 10), ("online3", 4, None)],
+)
+def test_a_network_of_relative_suits_sees_the_same_whatever_they_are_called(
+    variant: str, players: int, pad: int | None
+) -> None:
+    batch, phases = GameBatch(make_rules(variant, players), 200, seed=5, pad_players=pad), set()
+    suits = RelativeSuits(batch)
+    for number in range(14):
+        views = batch.view(batch.states["actor"])
+        views = views[views["actor"] == 0]
+        phases |= set(views["phase"].tolist())
+        seen = []
+        for told in (views, with_suits(views, np.roll(np.arange(4), number % 3 + 1), batch)):
+            tensors = batch.encode(told)
+            orders = suits.orders(tensors)
+            named = suits.actions(orders, told["exchange_cards"])
+            assert np.array_equal(np.sort(named, axis=1), np.tile(np.arange(named.shape[1]), (len(told), 1)))
+            seen.append((tensors, suits.tensors(tensors, orders), np.take_along_axis(told["legal"], named, axis=1)))
+        (one, ordered, masks), (two, ordered_too, masks_too) = seen
+        assert np.array_equal(ordered, ordered_too)
+        assert np.array_equal(masks, masks_too)
+        assert not np.array_equal(one, two)
+        batch.step(batch.random_actions())
+    assert len(phases) >= 2
+
+
+def test_an_exchange_lays_off_the_cards_that_the_network_names() -> None:
+    """Bit k is the k-th card of the hand as the network sees it."""
+    batch = GameBatch(make_rules("mauscheln", 4), 300, seed=5)
+    suits, layout, checked = RelativeSuits(batch), batch.layout, 0
+    ranks = batch.rules.cards.num_ranks
+    for _ in range(8):
+        views = batch.view(batch.states["actor"])
+        tensors = batch.encode(views)
+        orders = suits.orders(tensors)
+        named = suits.actions(orders, views["exchange_cards"])
+        hands = suits.tensors(tensors, orders)[:, batch.tensor_layout.slices["hand"]]
+        for view, action, hand, order in zip(views, named, hands, orders, strict=True):
+            if not view["legal"][layout.first_exchange + 1 : layout.first_card].any():
+                continue
+            cards = cards_of(view["exchange_cards"])
+            where = suits.suits(order)
+            for place, card in enumerate(np.flatnonzero(hand).tolist()):
+                bits = action[layout.first_exchange + (1 << place)] - layout.first_exchange
+                suit, rank = divmod(card, ranks)
+                assert [cards[bit] for bit in cards_of(bits)] == [where[suit] * ranks + rank]
+                checked += 1
+        batch.step(batch.random_actions())
+    assert checked > 100
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import tyro
 from bestia_env import BestiaError
 from bestia_env.sb3 import BestiaVecEnv
 from training.config import RunConfig
+from training.suits import RelativeSuitsVecEnv
 
 if TYPE_CHECKING:
     from bestia_env import SessionConfig
@@ -24,7 +25,8 @@ C = TypeVar("C", bound=RunConfig)
 
 def fresh_env(config: RunConfig, rules: Rules, session: SessionConfig, *, central: bool = False) -> BestiaVecEnv:
     """The games of a run that begins; its opponents are seated when the learner's network is there."""
-    return BestiaVecEnv(
+    kind = RelativeSuitsVecEnv if config.relative_suits else BestiaVecEnv
+    return kind(
         rules,
         config.envs,
         opponents="random",

@@ -35,6 +35,7 @@ class RunConfig:
         carry: chips in the pot before the ante: "typical", a number, or LOW-HIGH; typical where the game has a table.
         reward: "score" (pots, bounded) or "chips".
         pad_players: one size of observation for all tables of up to so many seats.
+        relative_suits: the learner sees trumps first, then the suits by the cards it holds, instead of suits by name.
         opponents: weights of the pool, NAME=WEIGHT: current (the learner as it is), past (what it was; shared among the
             snapshots), and agents by name. If not given: current=2 past=1, and 1 for every rule of thumb of the known
             fields that plays this game.
@@ -64,6 +65,7 @@ class RunConfig:
     carry: str | None = None
     reward: str = "score"
     pad_players: int | None = None
+    relative_suits: bool = True
     opponents: tuple[str, ...] = ()
     same_table: float = 0.5
     snapshot_every: int = 10

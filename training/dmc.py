@@ -115,7 +115,14 @@ class Learner:
             for part in self.net
             if isinstance(part, nn.Linear)
         ]
-        return NetPolicy(layers, rules.full_text(), pad_players=self._config.pad_players, kind="values")
+        config = self._config
+        return NetPolicy(
+            layers,
+            rules.full_text(),
+            pad_players=config.pad_players,
+            kind="values",
+            relative_suits=config.relative_suits,
+        )
 
     def save(self, file: Path) -> None:
         """Writes what ``load`` reads."""

@@ -59,14 +59,14 @@ class PPOConfig(RunConfig):
     central_critic: bool = False
 
 
-def net_of(model: MaskablePPO, rules: Rules, pad_players: int | None) -> NetPolicy:
+def net_of(model: MaskablePPO, rules: Rules, config: RunConfig) -> NetPolicy:
     """The policy part of a model as an agent."""
     linear = [part for part in model.policy.mlp_extractor.policy_net if isinstance(part, nn.Linear)]
     layers = [
         Layer(part.weight.detach().cpu().numpy().T, part.bias.detach().cpu().numpy())
         for part in [*linear, model.policy.action_net]
     ]
-    return NetPolicy(layers, rules.full_text(), pad_players=pad_players)
+    return NetPolicy(layers, rules.full_text(), pad_players=config.pad_players, relative_suits=config.relative_suits)
 
 
 class SelfPlay(BaseCallback):
@@ -98,7 +98,7 @@ class SelfPlay(BaseCallback):
         run.rollouts += 1
         run.seconds += time.monotonic() - self._began
         self.model.ent_coef = config.entropy * max(0.0, 1 - self.num_timesteps / config.steps)
-        net = net_of(self.model, self._rules, config.pad_players)
+        net = net_of(self.model, self._rules, config)
         pool: SelfPlayPool = self.training_env.games.opponents  # type: ignore[attr-defined]  # our VecEnv
         pool.update(net)
         if run.rollouts % config.snapshot_every == 0:
@@ -173,7 +173,7 @@ def train(config: PPOConfig) -> Run:
         torch.manual_seed(config.seed)
         env = fresh_env(config, rules, session, central=config.central_critic)
         model = make_model(config, rules, env)
-        first = net_of(model, rules, config.pad_players)
+        first = net_of(model, rules, config)
         env.set_opponents(SelfPlayPool(weights, first, config.snapshots, config.same_table))
     left = config.steps - model.num_timesteps
     if left <= 0 or run.finished():
