@@ -116,7 +116,7 @@ class BestiaVecEnv(VecEnv):
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = self._infos(np.ones(self.num_envs, np.bool_))
-        return self._observe()
+        return self.observe()
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Takes the actions of the next :meth:`step_wait`."""
@@ -137,11 +137,13 @@ class BestiaVecEnv(VecEnv):
         self._returns += games.reward
         self._lengths += 1
         infos = self._infos(games.done & (games.skipped_games > 0))
-        observation = self._observe()
+        observation = self.observe()
+        finals = games.final
+        if self._central:  # after the end nobody holds cards
+            hands = np.zeros((len(finals), observation.shape[1] - finals.shape[1]), np.float32)
+            finals = np.concatenate([finals, hands], axis=1)
         for place, row in enumerate(np.flatnonzero(games.done).tolist()):
-            last: Any = games.final[place]
-            if self._central:  # after the end nobody holds cards
-                last = np.pad(last, (0, self.observation_space.shape[0] - len(last)))  # type: ignore[index]  # a Box
+            last: Any = finals[place]
             if self.dict_observation:
                 last = {"observation": last, "action_mask": np.ones(games.num_actions, np.int8)}
             infos[row] |= {
@@ -153,7 +155,8 @@ class BestiaVecEnv(VecEnv):
         self._returns[games.done], self._lengths[games.done] = 0.0, 0
         return observation, games.reward.astype(np.float32), games.done.copy(), infos
 
-    def _observe(self) -> Any:
+    def observe(self) -> Any:
+        """(B, F) what the learners see now, as the last step returned it; or the dict of tensors and masks."""
         tensors, masks = self.games.observe()
         self._masks = masks.view(np.bool_)
         if self._central:

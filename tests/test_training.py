@@ -27,6 +27,7 @@ from benchmarks.runner import play_blocks
 from benchmarks.statistics import block_intervals
 from bestia_env import BestiaError, GameBatch, SessionConfig, make_rules
 from bestia_env.cards import cards_of, mask_of
+from bestia_env.sb3 import BestiaVecEnv
 from training import dmc, ship
 from training.command import fresh_env
 from training.config import CURRENT, PAST, read_weights
@@ -443,3 +444,44 @@ def test_shipping_writes_a_card_that_can_be_read(tmp_path: Path, monkeypatch: An
     assert card["training"]["command"] == "python -m training.ppo --variant bestia --players 3 --layers 16"
     assert card["rules"] == rules.full_text()
     assert card["training"]["minutes"] == 1.5
+
+
+def test_one_network_learns_tables_of_several_sizes(tmp_path: Path) -> None:
+    small = SMALL | {"variant": "bestia", "players": 4, "eval_blocks": 20, "rollout": 8, "envs": 120}
+    config = PPOConfig(**small, tables=(3, 6), pad_players=10, steps=2000, out=tmp_path / "ppo")
+    train(config)
+    rules, session = config.game()
+    env = fresh_env(config, rules, session)
+    assert [(table.rules.num_players, table.num_envs) for table in env.tables] == [(4, 40), (3, 40), (6, 40)]
+    singles = [BestiaVecEnv("bestia", 40, size, pad_players=10, seed=1, skip_forced=True, opponents="random",
+                            session=table.games.batch.session, reward="score")
+               for size, table in zip((4, 3, 6), env.tables, strict=True)]  # fmt: skip
+    env = fresh_env(dataclasses.replace(config, relative_suits=False), rules, session)
+    env.seed(9)
+    for single in singles:
+        single.seed(9)
+    seen = [env.reset(), *[single.reset() for single in singles]]
+    for _ in range(6):
+        assert np.array_equal(seen[0], np.concatenate(seen[1:]))
+        masks = np.stack(env.env_method("action_masks"))
+        assert np.array_equal(masks, np.concatenate([single.action_masks() for single in singles]))
+        actions = masks.argmax(axis=1)
+        (first, paid, done, _), *rest = [env.step(actions)] + [
+            single.step(part) for single, part in zip(singles, np.split(actions, 3), strict=True)
+        ]
+        assert np.array_equal(paid, np.concatenate([told[1] for told in rest]))
+        assert np.array_equal(done, np.concatenate([told[2] for told in rest]))
+        seen = [first, *[told[0] for told in rest]]
+    dmc.train(dmc.DMCConfig(**small, tables=(3,), pad_players=10, steps=2000, out=tmp_path / "dmc"))
+    for folder in ("ppo", "dmc"):
+        net = NetPolicy.load(tmp_path / folder / "last.npz")
+        for size in (3, 4, 6, 10):
+            net.bind(make_rules("bestia", size))
+
+
+def test_tables_that_cannot_be_learned_together_are_refused(tmp_path: Path) -> None:
+    small = SMALL | {"variant": "bestia", "players": 4, "tables": (3,), "steps": 2000, "out": tmp_path}
+    with pytest.raises(BestiaError, match="pad_players"):
+        train(PPOConfig(**small))
+    with pytest.raises(BestiaError, match="one table size"):
+        train(PPOConfig(**small, pad_players=10, central_critic=True))

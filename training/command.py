@@ -11,32 +11,59 @@ import tyro
 from bestia_env import BestiaError
 from bestia_env.sb3 import BestiaVecEnv
 from training.config import RunConfig
+from training.selfplay import SelfPlayPool
 from training.suits import RelativeSuitsVecEnv
+from training.tables import ManyTables, tables_of
 
 if TYPE_CHECKING:
-    from bestia_env import SessionConfig
+    from bestia_env import Policy, SessionConfig
     from bestia_env.family import Rules
     from training.runs import Run
 
-__all__ = ["command_line", "fresh_env"]
+__all__ = ["command_line", "fresh_env", "renew_pools", "seat_pools"]
 
 C = TypeVar("C", bound=RunConfig)
 
 
-def fresh_env(config: RunConfig, rules: Rules, session: SessionConfig, *, central: bool = False) -> BestiaVecEnv:
+def fresh_env(
+    config: RunConfig, rules: Rules, session: SessionConfig, *, central: bool = False
+) -> BestiaVecEnv | ManyTables:
     """The games of a run that begins; its opponents are seated when the learner's network is there."""
+    games = [(rules, session), *config.more_games()]
     kind = RelativeSuitsVecEnv if config.relative_suits else BestiaVecEnv
-    return kind(
-        rules,
-        config.envs,
-        opponents="random",
-        session=session,
-        reward=config.reward,
-        skip_forced=True,
-        pad_players=config.pad_players,
-        seed=config.seed,
-        central=central,
-    )
+    tables = [
+        kind(
+            table,
+            max(1, config.envs // len(games)),
+            opponents="random",
+            session=carries,
+            reward=config.reward,
+            skip_forced=True,
+            pad_players=config.pad_players,
+            seed=config.seed,
+            central=central,
+        )
+        for table, carries in games
+    ]
+    return tables[0] if len(tables) == 1 else ManyTables(tables)
+
+
+def seat_pools(
+    config: RunConfig, env: BestiaVecEnv | ManyTables, weights: dict[str, float], net_of: Callable[[Rules], Policy]
+) -> None:
+    """Seats the pool at every table: a policy belongs to one game, so each has its own."""
+    for table in tables_of(env):
+        table.set_opponents(SelfPlayPool(weights, net_of(table.rules), config.snapshots, config.same_table))
+
+
+def renew_pools(env: BestiaVecEnv | ManyTables, net_of: Callable[[Rules], Policy], *, snapshot: bool) -> None:
+    """The learner has changed."""
+    for table in tables_of(env):
+        pool: SelfPlayPool = table.games.opponents  # type: ignore[assignment]  # see seat_pools
+        net = net_of(table.rules)
+        pool.update(net)
+        if snapshot:
+            pool.snapshot(net)
 
 
 def command_line(kind: type[C], train: Callable[[C], Run], module: str, arguments: Sequence[str] | None) -> int:

@@ -35,6 +35,7 @@ class RunConfig:
         carry: chips in the pot before the ante: "typical", a number, or LOW-HIGH; typical where the game has a table.
         reward: "score" (pots, bounded) or "chips".
         pad_players: one size of observation for all tables of up to so many seats.
+        tables: more table sizes to learn in equal parts with that of ``players``; needs pad_players.
         relative_suits: the learner sees trumps first, then the suits by the cards it holds, instead of suits by name.
         opponents: weights of the pool, NAME=WEIGHT: current (the learner as it is), past (what it was; shared among the
             snapshots), and agents by name. If not given: current=2 past=1, and 1 for every rule of thumb of the known
@@ -65,6 +66,7 @@ class RunConfig:
     carry: str | None = None
     reward: str = "score"
     pad_players: int | None = None
+    tables: tuple[int, ...] = ()
     relative_suits: bool = True
     opponents: tuple[str, ...] = ()
     same_table: float = 0.5
@@ -87,11 +89,26 @@ class RunConfig:
         """Rules and session.
 
         Raises:
-            BestiaError: an unknown game, or a field that is not allowed.
+            BestiaError: an unknown game, a field that is not allowed, or further tables that are not.
         """
+        self.more_games()  # before anything is written
         rules = rules_of(self.variant, self.players, self.changes, self.rules)
         session, _ = session_of(rules, self.carry)
         return rules, session
+
+    def more_games(self) -> list[tuple[Rules, SessionConfig]]:
+        """Rules and session of the further tables.
+
+        Raises:
+            BestiaError: further tables without ``pad_players``, or with a rules text.
+        """
+        if self.tables and (self.pad_players is None or self.rules is not None):
+            raise BestiaError(
+                f"tables={self.tables}, pad_players={self.pad_players}, rules={self.rules!r}; allowed are further "
+                "tables with pad_players, of rules that are named by their variant"
+            )
+        found = [rules_of(self.variant, size, self.changes, None) for size in self.tables]
+        return [(rules, session_of(rules, self.carry)[0]) for rules in found]
 
 
 def default_weights(rules: Rules) -> dict[str, float]:

@@ -21,11 +21,9 @@ from tqdm import tqdm
 
 from agents.net import Layer, NetPolicy
 from bestia_env import BestiaError
-from bestia_env.sb3 import BestiaVecEnv
-from training.command import command_line, fresh_env
+from training.command import command_line, fresh_env, renew_pools, seat_pools
 from training.config import RunConfig, read_weights
 from training.runs import Run
-from training.selfplay import SelfPlayPool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -186,7 +184,7 @@ def train(config: DMCConfig) -> Run:
         env, episodes = run.load_env()
     learner = Learner(env.games.batch.tensor_layout.size, env.games.num_actions, config)
     if fresh:
-        env.set_opponents(SelfPlayPool(weights, learner.policy(rules), config.snapshots, config.same_table))
+        seat_pools(config, env, weights, learner.policy)
         env.reset()
     else:
         learner.load(run.model_file)
@@ -199,12 +197,10 @@ def train(config: DMCConfig) -> Run:
     return run
 
 
-def _rollout(
-    config: DMCConfig, rules: Rules, run: Run, env: BestiaVecEnv, episodes: Episodes, learner: Learner
-) -> None:
+def _rollout(config: DMCConfig, rules: Rules, run: Run, env: Any, episodes: Episodes, learner: Learner) -> None:
     """One rollout, the lesson of the games that ended in it, and what happens between two rollouts."""
     began = time.monotonic()
-    tensors, _ = env.games.observe()
+    tensors = env.observe()
     for _ in range(config.rollout):
         actions = learner.act(tensors, env.action_masks())
         after, paid, done, _ = env.step(actions)
@@ -216,14 +212,10 @@ def _rollout(
     run.rollouts += 1
     if not np.isfinite(loss):
         raise BestiaError(f"values are not finite after {learner.decisions} decisions; {run.checkpoint} is sound")
-    pool: SelfPlayPool = env.games.opponents  # type: ignore[assignment]  # see train
-    net = learner.policy(rules)
-    pool.update(net)
-    if run.rollouts % config.snapshot_every == 0:
-        pool.snapshot(net)
+    renew_pools(env, learner.policy, snapshot=run.rollouts % config.snapshot_every == 0)
     over = learner.decisions >= config.steps or run.finished()
     if over or run.rollouts % config.eval_every == 0:
-        run.evaluate(net, learner.decisions)
+        run.evaluate(learner.policy(rules), learner.decisions)
     if over or run.rollouts % config.checkpoint_every == 0:
         run.save(learner, (env, episodes))
 

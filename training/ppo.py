@@ -18,11 +18,10 @@ from tqdm import tqdm
 from agents.net import Layer, NetPolicy
 from bestia_env import BestiaError
 from bestia_env.sb3 import BestiaVecEnv
-from training.command import command_line, fresh_env
+from training.command import command_line, fresh_env, renew_pools, seat_pools
 from training.config import RunConfig, read_weights
 from training.critic import CentralCriticPolicy
 from training.runs import Run
-from training.selfplay import SelfPlayPool
 
 if TYPE_CHECKING:
     from bestia_env.family import Rules
@@ -98,15 +97,12 @@ class SelfPlay(BaseCallback):
         run.rollouts += 1
         run.seconds += time.monotonic() - self._began
         self.model.ent_coef = config.entropy * max(0.0, 1 - self.num_timesteps / config.steps)
-        net = net_of(self.model, self._rules, config)
-        pool: SelfPlayPool = self.training_env.games.opponents  # type: ignore[attr-defined]  # our VecEnv
-        pool.update(net)
-        if run.rollouts % config.snapshot_every == 0:
-            pool.snapshot(net)
+        snapshot = run.rollouts % config.snapshot_every == 0
+        renew_pools(self.training_env, lambda rules: net_of(self.model, rules, config), snapshot=snapshot)
         self._stop = run.finished()
         over = self._stop or self.num_timesteps >= config.steps
         if over or run.rollouts % config.eval_every == 0:
-            scores = run.evaluate(net, self.num_timesteps)
+            scores = run.evaluate(net_of(self.model, self._rules, config), self.num_timesteps)
             for name, interval in scores.items():
                 self.logger.record(f"eval/{name}", interval.mean)
             self._bar.set_postfix(score=f"{scores['mean'].mean:+.4f}")
@@ -163,6 +159,8 @@ def train(config: PPOConfig) -> Run:
             finite.
     """
     rules, session = config.game()
+    if config.central_critic and config.tables:
+        raise BestiaError(f"central_critic=True with tables={config.tables}; allowed is one table size: hands differ")
     weights = read_weights(config.opponents, rules)
     torch.set_num_threads(config.threads)
     run = Run(config, rules, session)
@@ -173,8 +171,7 @@ def train(config: PPOConfig) -> Run:
         torch.manual_seed(config.seed)
         env = fresh_env(config, rules, session, central=config.central_critic)
         model = make_model(config, rules, env)
-        first = net_of(model, rules, config)
-        env.set_opponents(SelfPlayPool(weights, first, config.snapshots, config.same_table))
+        seat_pools(config, env, weights, lambda table: net_of(model, table, config))
     left = config.steps - model.num_timesteps
     if left <= 0 or run.finished():
         return run

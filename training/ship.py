@@ -99,7 +99,7 @@ def words_of(told: Mapping[str, Any], kind: type[RunConfig]) -> list[str]:
         if argument.name == "changes":
             words += [word for change in value for word in ("--set", change)]
         elif isinstance(value, bool):
-            words.append(option)
+            words.append(option if value else f"--no-{option[2:]}")
         else:
             words += [option, *(map(str, value) if isinstance(value, list) else [str(value)])]
     return words

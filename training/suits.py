@@ -38,8 +38,9 @@ class RelativeSuitsVecEnv(BestiaVecEnv):
             told[3][row]["terminal_observation"] = self._relative.tensors(last, self._relative.orders(last))[0]
         return told
 
-    def _observe(self) -> NDArray[np.float32]:
-        tensors = super()._observe()
+    def observe(self) -> NDArray[np.float32]:
+        """As there, suits in order; masks and actions are named alike from then on."""
+        tensors = super().observe()
         views = self.games.batch.view(self.games.seats)
         orders = self._relative.orders(tensors)
         self._named = self._relative.actions(orders, views["exchange_cards"])
