@@ -34,8 +34,7 @@ class PPOConfig(RunConfig):
     """Trains an agent by self-play.
 
     The run's folder gets progress.csv and TensorBoard files, best.npz and last.npz (agents: --agents runs/first), and a
-    checkpoint. Entropy is high and the clip small from the beginning, as suits games of imperfect information (Rudolph
-    and others, 2025); the values below were tuned once, see docs/training.md.
+    checkpoint. The values below were tuned once, see docs/training.md.
 
     Args:
         learning_rate: of Adam, falling to zero in a straight line.
@@ -48,14 +47,14 @@ class PPOConfig(RunConfig):
         central_critic: the critic, and only it, also sees the other hands.
     """
 
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     batch: int = 2048
     epochs: int = 4
-    clip: float = 0.1
+    clip: float = 0.2
     entropy: float = 0.01
-    gae_lambda: float = 0.95
+    gae_lambda: float = 1.0
     layers: tuple[int, ...] = (128, 128)
-    central_critic: bool = False
+    central_critic: bool = True
 
 
 def net_of(model: MaskablePPO, rules: Rules, config: RunConfig) -> NetPolicy:
