@@ -46,12 +46,15 @@ class Config:
     Args:
         agent: who is measured: a name, module:attribute, an SB3 model's .zip, or a folder with a card. Several are one
             method with several training seeds: the intervals then also hold the luck of training (docs/statistics.md).
+        against: agents to compare it with: for each one more line with the difference of the scores, agent less rival,
+            deal by deal. A rival that cannot play a game is left out there.
         games: names out of the bench; all if not given. An agent that cannot play a game is told so and skipped.
         out: the folder of the results; results/bench-v1-AGENT if not given.
         jobs: processes; the numbers do not depend on it.
     """
 
     agent: tuple[str, ...]
+    against: tuple[str, ...] = ()
     games: tuple[str, ...] = ()
     out: Path | None = None
     jobs: int = 1
@@ -124,37 +127,55 @@ def load(path: Path = BENCH) -> list[Game]:
     ]
 
 
-def bench(game: Game, agents: Sequence[str], folders: Sequence[RunFolder], command: str, jobs: int) -> dict[str, Any]:
-    """Plays one game, each agent into its folder, and returns the line of all of them."""
-    known = [field for field in game.fields if field != HOLD_OUT]
-    parts = []
-    for agent, folder in zip(agents, folders, strict=True):
-        play(game.tournament(agent), folder, command, jobs)
-        results = Results(folder.table(BLOCKS))
-        scores = {field: results.column((agent, field), "score") for field in game.fields}
-        own = [scores[field] for field in known]
-        parts.append(np.stack([np.mean(own, axis=0), scores[HOLD_OUT], *own], axis=1))
+def columns(game: Game, agent: str, folder: RunFolder, command: str, jobs: int) -> Any:
+    """(blocks, 2 + fields) the mean over the known fields, the score in the hold-out field, and those in the known."""
+    play(game.tournament(agent), folder, command, jobs)
+    results = Results(folder.table(BLOCKS))
+    scores = {field: results.column((agent, field), "score") for field in game.fields}
+    own = [scores[field] for field in known_fields(game)]
+    return np.stack([np.mean(own, axis=0), scores[HOLD_OUT], *own], axis=1)
+
+
+def known_fields(game: Game) -> list[str]:
+    """The fields of the mean."""
+    return [field for field in game.fields if field != HOLD_OUT]
+
+
+def bench(
+    game: Game, agents: Mapping[str, RunFolder], rivals: Mapping[str, RunFolder], command: str, jobs: int
+) -> dict[str, Any]:
+    """Plays one game, everybody into his folder, and returns the line of all agents and their leads over the rivals."""
+    parts = [columns(game, agent, folder, command, jobs) for agent, folder in agents.items()]
+    others = [columns(game, rival, folder, command, jobs)[:, :2] for rival, folder in rivals.items()]
+    parts = [np.concatenate([part, *[part[:, :2] - other for other in others]], axis=1) for part in parts]
     if len(agents) == 1:
         intervals = block_intervals(parts[0], game.seed)
     else:
         groups = np.repeat(np.arange(len(agents)), [len(part) for part in parts])
         intervals = two_level_intervals(np.concatenate(parts), groups, game.seed)
-    mean, hold_out, *others = intervals
+    mean, hold_out, *rest = intervals
+    known = known_fields(game)
+    leads = iter(rest[len(known) :])
     return {
         "game": game.name,
         "score": mean._asdict(),
         "hold_out": hold_out._asdict(),
-        "fields": {name: interval._asdict() for name, interval in zip(known, others, strict=True)},
+        "fields": {name: interval._asdict() for name, interval in zip(known, rest, strict=False)},
+        "against": {rival: {key: next(leads)._asdict() for key in ("score", "hold_out")} for rival in rivals},
         "blocks": game.blocks,
     }
 
 
-def line_of(row: Mapping[str, Any], width: int) -> str:
-    """One line as it is printed."""
+def lines_of(row: Mapping[str, Any], width: int) -> list[str]:
+    """A game as it is printed."""
     if "refused" in row:
-        return f"{row['game']:{width}}  {row['refused']}"
-    texts = [f"{value:+z.4f}" for key in ("score", "hold_out") for value in Interval(**row[key])]
-    return f"{row['game']:{width}}" + "".join(f"{text:>10}" for text in texts)
+        return [f"{row['game']:{width}}  {row['refused']}"]
+    told = {row["game"]: row} | {f"  less {rival}": lead for rival, lead in row["against"].items()}
+    lines = []
+    for name, intervals in told.items():
+        texts = [f"{value:+z.4f}" for key in ("score", "hold_out") for value in Interval(**intervals[key])]
+        lines.append(f"{name:{width}}" + "".join(f"{text:>10}" for text in texts))
+    return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -176,37 +197,51 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; the same command goes on", file=sys.stderr)
         return 130
-    width = max(len(game.name) for game in chosen)
+    width = max(len(name) for name in [*(game.name for game in chosen), *(f"  less {name}" for name in config.against)])
     titles = "".join(f"{title:>10}" for title in ("score", "low", "high", HOLD_OUT, "low", "high"))
     told = ", ".join(agent if ":" in agent else f"{agent} {agent_version(agent)}" for agent in config.agent)
     print(f"\nBench v1 · {told} · score in pots per deal, 95 % intervals")
-    print("\n".join([f"{'game':{width}}{titles}", *(line_of(row, width) for row in rows)]))
+    print("\n".join([f"{'game':{width}}{titles}", *(line for row in rows for line in lines_of(row, width))]))
     return 0
 
 
 def _play_all(games: Sequence[Game], config: Config, command: str) -> list[dict[str, Any]]:
-    """All lines; those of games that an agent refuses say why."""
+    """All games; those that an agent refuses say why."""
     agents = config.agent
-    if not agents or len(set(agents)) != len(agents):
-        raise BestiaError(f"--agent {' '.join(agents)}; allowed are one or more names, each once")
-    slugs = ["".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in agent) for agent in agents]
-    out = config.out or Path("results") / f"bench-v1-{slugs[0]}"
+    if not agents or len({*agents, *config.against}) != len(agents) + len(config.against):
+        named = " ".join((*agents, *config.against))
+        raise BestiaError(f"--agent and --against {named}; allowed are one or more agents, and each name once")
+    out = config.out or Path("results") / f"bench-v1-{_slug(agents[0])}"
     rows = []
     for game in games:
         try:
-            identities = [game.tournament(agent).identity() for agent in agents]
+            identities = {agent: game.tournament(agent).identity() for agent in agents}
         except BestiaError as error:
             rows.append({"game": game.name, "refused": str(error)})
             continue
-        places = [out / game.name / slug if len(agents) > 1 else out / game.name for slug in slugs]
-        folders = [RunFolder(place, identity) for place, identity in zip(places, identities, strict=True)]
+        own = out / game.name
+        places = {agent: own / _slug(agent) if len(agents) > 1 else own for agent in agents}
+        rivals = {rival: out / "against" / _slug(rival) / game.name for rival in config.against}
+        for rival in config.against:
+            try:
+                identities[rival] = game.tournament(rival).identity()
+            except BestiaError as error:
+                print(f"{game.name}: {error}", file=sys.stderr)
+                del rivals[rival]
         print(game.name, file=sys.stderr, flush=True)
-        rows.append(bench(game, agents, folders, command, config.jobs))
+        folders = [
+            {name: RunFolder(place, identities[name]) for name, place in some.items()} for some in (places, rivals)
+        ]
+        rows.append(bench(game, *folders, command, config.jobs))
     if all("refused" in row for row in rows):
         raise BestiaError(rows[0]["refused"])
     told = json.dumps({"agents": list(agents), "bench": "v1", "games": rows}, indent=1) + "\n"
     (out / "bench.json").write_text(told, encoding="utf-8")
     return rows
+
+
+def _slug(agent: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in agent)
 
 
 if __name__ == "__main__":

@@ -87,6 +87,27 @@ def test_several_training_seeds_of_one_method(short, tmp_path, capsys):
     assert "tight v1, loose v1" in capsys.readouterr().out
 
 
+def test_a_lead_is_the_difference_deal_by_deal(short, tmp_path, capsys):
+    words = ["--agent", "tight", "--against", "medium", "roman", "--out", str(tmp_path), "--games", "bestia-3"]
+    assert main(words) == 0
+    told = capsys.readouterr()
+    assert "roman" in told.err  # cannot play this game
+    (row,) = json.loads((tmp_path / "bench.json").read_text())["games"]
+    assert list(row["against"]) == ["medium"]
+    lead = row["against"]["medium"]["score"]
+    assert main(["--agent", "medium", "--out", str(tmp_path / "medium"), "--games", "bestia-3"]) == 0
+    medium = json.loads((tmp_path / "medium" / "bench.json").read_text())["games"][0]
+    for key in ("score", "hold_out"):
+        assert row["against"]["medium"][key]["mean"] == pytest.approx(row[key]["mean"] - medium[key]["mean"])
+    printed = told.out
+    assert f"  less medium{lead['mean']:+10.4f}" in printed
+    assert main([*words[:2], "loose", *words[2:]]) == 0  # two seeds of a method against it
+    (row,) = json.loads((tmp_path / "bench.json").read_text())["games"]
+    assert row["against"]["medium"]["score"]["low"] < lead["mean"]
+    assert main(["--agent", "tight", "--against", "tight", "--out", str(tmp_path)]) == 2
+    assert "each name once" in capsys.readouterr().err
+
+
 def test_refusals(short, tmp_path, capsys, monkeypatch):
     for words, message in (
         (["--agent", "shark"], "agent 'shark'"),
