@@ -23,6 +23,7 @@ from agents import agent_names, agent_version, make_agent, shipped
 from agents.files import write_card
 from agents.net import CHUNK, Layer, NetPolicy
 from agents.suits import RelativeSuits
+from benchmarks import bench
 from benchmarks.runner import play_blocks
 from benchmarks.statistics import block_intervals
 from bestia_env import BestiaError, GameBatch, SessionConfig, make_rules
@@ -418,13 +419,13 @@ def test_a_shipped_agent_plays_its_game_and_no_other(tmp_path: Path, monkeypatch
 
 def test_the_card_of_a_shipped_agent_tells_the_command(tmp_path: Path) -> None:
     config = PPOConfig(
-        variant="bestia", players=4, changes=("penalty_cap=30",), layers=(32, 16), central_critic=True, out=tmp_path
+        variant="bestia", players=4, changes=("penalty_cap=30",), layers=(32, 16), central_critic=False, out=tmp_path
     )
     Run(config, *config.game())
     told = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
     words = ship.words_of(told, PPOConfig)
     assert words == ["--variant", "bestia", "--players", "4", "--set", "penalty_cap=30", "--layers", "32", "16",
-                     "--central-critic"]  # fmt: skip
+                     "--no-central-critic"]  # fmt: skip
     assert dataclasses.replace(tyro.cli(PPOConfig, args=words), out=tmp_path) == config
 
 
@@ -435,12 +436,18 @@ def test_shipping_writes_a_card_that_can_be_read(tmp_path: Path, monkeypatch: An
     net = some_net("bestia", 3)
     net.save(run.folder / "last.npz")
     (run.folder / "evaluations.json").write_text('[{"decisions": 5, "seconds": 90.0}]', encoding="utf-8")
-    told = {"score": [0.1, 0.0, 0.2], "in_loose": [0.1, 0.0, 0.2]}
     monkeypatch.setattr(ship, "FOLDER", tmp_path)
-    monkeypatch.setattr(ship, "measure", lambda folder, game, _: (told | {"game": game}, {"knock": 0.4}))
+    short = [dataclasses.replace(game, blocks=20) for game in bench.load()]
+    monkeypatch.setattr(bench, "load", lambda: short)
     folder = ship.ship(ship.Config(run=run.folder, learner="ppo"))
     card = tomllib.loads((folder / "card.toml").read_text(encoding="utf-8"))
-    assert card["bench_v1"] == told | {"game": "bestia-3"}
+    told = card["bench_v1"]
+    assert {"score", "hold_out", "in_wild", "less_medium", "less_tips", "less_last_seat"} <= set(told)
+    assert all(low <= mean <= high for mean, low, high in told.values())
+    assert 0 < card["behaviour"]["took_part"] < 1
+    assert bench.main(["--agent", str(folder), "--games", "bestia-3", "--out", str(tmp_path / "again")]) == 0
+    (row,) = json.loads((tmp_path / "again" / "bench.json").read_text(encoding="utf-8"))["games"]
+    assert told["score"] == [round(row["score"][part], 4) for part in ("mean", "low", "high")]
     assert card["training"]["command"] == "python -m training.ppo --variant bestia --players 3 --layers 16"
     assert card["rules"] == rules.full_text()
     assert card["training"]["minutes"] == 1.5

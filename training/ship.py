@@ -14,9 +14,10 @@ from typing import Any, Literal
 import tyro
 
 import benchmarks.bench
+from agents import agent_names
 from agents.files import CARD, load_agent, write_card
 from agents.net import NetPolicy
-from agents.shipped import FOLDER
+from agents.shipped import FOLDER, shipped_names
 from bestia_env import BestiaError, parse_rules
 from training.config import RunConfig
 from training.dmc import DMCConfig
@@ -79,7 +80,8 @@ def ship(config: Config) -> Path:
         "minutes": round(last["seconds"] / 60, 1),
         "machine": f"one thread of {platform.machine()}, shared with others",
     }
-    bench, behaviour = measure(folder, games[0], config)
+    thumbs = [name for name in agent_names(rules) if name not in ("random", *shipped_names())]
+    bench, behaviour = measure(folder, games[0], thumbs, config)
     sections = {"training": training, "bench_v1": bench, "behaviour": behaviour}
     with (folder / CARD).open("a", encoding="utf-8") as file:
         for title, values in sections.items():
@@ -105,16 +107,18 @@ def words_of(told: Mapping[str, Any], kind: type[RunConfig]) -> list[str]:
     return words
 
 
-def measure(folder: Path, game: str, config: Config) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Bench v1's line, and the agent's rates there among copies of medium."""
+def measure(folder: Path, game: str, thumbs: Sequence[str], config: Config) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Bench v1's line with the leads over rules of thumb, and the agent's rates there among copies of medium."""
     out = config.run / "bench-v1"
-    words = ["--agent", str(folder), "--games", game, "--jobs", str(config.jobs), "--out", str(out)]
+    words = ["--agent", str(folder), "--against", *thumbs, "--games", game, "--jobs", str(config.jobs)]
+    words += ["--out", str(out)]
     if benchmarks.bench.main(words):
         raise BestiaError(f"python -m benchmarks.bench {shlex.join(words)} failed")
     (row,) = json.loads((out / "bench.json").read_text(encoding="utf-8"))["games"]
-    line = {key: [round(row[key][part], 4) for part in ("mean", "low", "high")] for key in ("score", "hold_out")}
-    line |= {f"in_{field}": [round(told[part], 4) for part in ("mean", "low", "high")]
-             for field, told in row["fields"].items()}  # fmt: skip
+    told = {key: row[key] for key in ("score", "hold_out")}
+    told |= {f"in_{field}": interval for field, interval in row["fields"].items()}
+    told |= {f"less_{rival}": lead["score"] for rival, lead in row["against"].items()}
+    line = {key: [round(interval[part], 4) for part in ("mean", "low", "high")] for key, interval in told.items()}
     summary = json.loads((out / game / "summary.json").read_text(encoding="utf-8"))
     rates = [told for told in summary["behaviour"] if told["agent"] == str(folder)]
     wanted = next((told for told in rates if told["field"] == "medium"), rates[0])
