@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bestia_env import Policy
     from bestia_env.family import Rules
 
-__all__ = ["agent_names", "agent_version", "make_agent"]
+__all__ = ["agent_names", "agent_version", "make_agent", "thumb_names"]
 
 RANDOM_VERSION = "v1"  # bestia_env.RandomPolicy: uniform over the legal actions
 
@@ -23,6 +23,11 @@ def agent_names(rules: Rules | None = None) -> tuple[str, ...]:
     """The names of all agents, or of those that play some rules."""
     names = ("random", *STYLES, "tips", *PLAYERS, *shipped_names())
     return names if rules is None else tuple(name for name in names if _plays(name, rules))
+
+
+def thumb_names(rules: Rules | None = None) -> tuple[str, ...]:
+    """The names of the rules of thumb, those that play one game only included, or of those that play some rules."""
+    return tuple(name for name in agent_names(rules) if name not in ("random", *shipped_names()))
 
 
 def make_agent(name: str) -> Policy:

@@ -3,7 +3,7 @@
 A section stands between ``<!-- generated: KIND VARIANT -->`` and ``<!-- end generated -->``. KIND is ``rules``,
 ``actions``, ``view`` or ``tensor`` of a preset at its default table size. Without VARIANT: ``games``, the list of all
 presets with the first sentence of each one's page; ``minis``, the fields of the mini games; ``solutions``, what is kept
-of their equilibria.
+of their equilibria; ``trained``, the agents that training has left here.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import os
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -263,7 +264,41 @@ def solutions_table(page: Path) -> str:
     return table(head, rows)
 
 
-WHOLE: dict[str, Callable[[Path], str]] = {"games": games_table, "minis": minis_table, "solutions": solutions_table}
+def trained_table(page: Path) -> str:
+    """The shipped agents, from their cards: training, Bench v1, and what they do among copies of ``medium``."""
+    rows = []
+    for file in sorted((ROOT / "agents" / "trained").glob("*/*/card.toml")):
+        card = tomllib.loads(file.read_text(encoding="utf-8"))
+        bench, training, behaviour = card["bench_v1"], card["training"], card["behaviour"]
+        leads = {name.removeprefix("less_"): told for name, told in bench.items() if name.startswith("less_")}
+        closest = min(leads, key=lambda name: leads[name][0])
+        scores = [_interval(bench["score"]), _interval(bench["hold_out"]), f"{_interval(leads[closest])} `{closest}`"]
+        rates = [f"{behaviour[name]:.0%}" for name in ("took_part", "bestia")]
+        learned = f"{training['decisions'] / 1e6:.1f} M in {training['minutes']:.0f} min"
+        rows.append((f"`{file.parent.parent.name}`", f"`{file.parent.name}`", learned, *scores, *rates))
+    head = (
+        "agent",
+        "game",
+        "learned from",
+        "score",
+        "hold-out",
+        "less the closest rule of thumb",
+        "takes part",
+        "bestia",
+    )
+    return table(head, rows)
+
+
+def _interval(told: Sequence[float]) -> str:
+    return "{:+.3f} [{:+.3f}, {:+.3f}]".format(*told).replace("-", "−")
+
+
+WHOLE: dict[str, Callable[[Path], str]] = {
+    "games": games_table,
+    "minis": minis_table,
+    "solutions": solutions_table,
+    "trained": trained_table,
+}
 
 
 # --- command line -----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import bestia_env
-from agents import agent_names, make_agent
+from agents import agent_names, make_agent, thumb_names
 from agents.games import PLAYERS
 from bestia_env import BestiaError, make_rules
 from tests.test_agents_hands import BESTIA, decides, play_position, position
@@ -327,7 +327,7 @@ ACCEPTS = {
 }
 
 
-@pytest.mark.parametrize("name", agent_names())
+@pytest.mark.parametrize("name", thumb_names())
 def test_who_plays_which_preset(name):
     played = {variant for variant in bestia_env.variants() if name in agent_names(make_rules(variant))}
     assert played == ACCEPTS.get(name, set(bestia_env.variants()))

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import tyro
 
 import benchmarks.bench
-from agents import agent_names
+from agents import thumb_names
 from agents.files import CARD, load_agent, write_card
 from agents.net import NetPolicy
-from agents.shipped import FOLDER, shipped_names
+from agents.shipped import FOLDER
 from bestia_env import BestiaError, parse_rules
 from training.config import RunConfig
 from training.dmc import DMCConfig
@@ -80,8 +80,7 @@ def ship(config: Config) -> Path:
         "minutes": round(last["seconds"] / 60, 1),
         "machine": f"one thread of {platform.machine()}, shared with others",
     }
-    thumbs = [name for name in agent_names(rules) if name not in ("random", *shipped_names())]
-    bench, behaviour = measure(folder, games[0], thumbs, config)
+    bench, behaviour = measure(folder, games[0], thumb_names(rules), config)
     sections = {"training": training, "bench_v1": bench, "behaviour": behaviour}
     with (folder / CARD).open("a", encoding="utf-8") as file:
         for title, values in sections.items():
