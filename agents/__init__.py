@@ -43,7 +43,7 @@ def make_agent(name: str) -> Policy:
     if name in shipped_names():
         return ShippedPolicy(name)
     if name in PLAYERS:
-        return GamePolicy(name, PLAYERS[name])
+        return GamePolicy(name)
     return ThumbPolicy(name, TIPS if name == "tips" else STYLES[name])
 
 

@@ -120,13 +120,16 @@ class GamePolicy(ThumbPolicy):
     """A :class:`GamePlayer`. Its thresholds are known once it is bound.
 
     Args:
-        name: what it is called in results.
-        player: how it plays, and what it needs.
+        name: one of ``PLAYERS``.
     """
 
-    def __init__(self, name: str, player: GamePlayer) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__(name, Thresholds(top_ranks=(0, 0, 0, 0), unseen_against=-1))
-        self.player = player
+
+    @property
+    def player(self) -> GamePlayer:
+        """How it plays, and what it needs; not kept, because its conditions cannot be pickled."""
+        return PLAYERS[self.name]
 
     def bind(self, rules: Rules) -> None:
         """See :class:`bestia_env.Policy`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -121,6 +122,21 @@ def test_house_rules_of_a_players_game(name):
         if rules is not None and name in agent_names(rules):
             played += 1
             assert play_house_rules(rules, (name, "random"), played)[name] > 0
+
+
+@pytest.mark.parametrize("variant", ["bestia", "bestia_roman", "online3", "julepe", "mauscheln"])
+def test_agents_that_were_pickled_decide_alike(variant):
+    """A training run's checkpoint holds its opponents."""
+    rules = make_rules(variant, 5)
+    for name in agent_names(rules):
+        policy = make_policy(name, rules)
+        other = pickle.loads(pickle.dumps(policy))
+        batch = GameBatch(rules, 40, seed=4)
+        for _ in range(12):
+            views, keys = batch.view(), batch.keys()
+            actions = policy.act(views, keys)
+            assert np.array_equal(actions, other.act(views, keys)), name
+            batch.step(actions)
 
 
 # --- one decision at a time -----------------------------------------------------------------------------------------
