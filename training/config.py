@@ -9,7 +9,6 @@ from typing import Annotated
 import tyro
 
 from agents import agent_names
-from agents.games import PLAYERS
 from benchmarks.options import rules_of, session_of
 from bestia_env import BestiaError, SessionConfig
 from bestia_env.family import Rules
@@ -114,7 +113,7 @@ class RunConfig:
 def default_weights(rules: Rules) -> dict[str, float]:
     """The pool if none is given."""
     known = agent_names(rules)
-    return {CURRENT: 2.0, PAST: 1.0} | {name: 1.0 for name in (*THUMBS, *PLAYERS) if name in known}
+    return {CURRENT: 2.0, PAST: 1.0} | {name: 1.0 for name in THUMBS if name in known}
 
 
 def read_weights(words: tuple[str, ...], rules: Rules) -> dict[str, float]:
