@@ -47,10 +47,11 @@ def make_agent(name: str) -> Policy:
     return ThumbPolicy(name, TIPS if name == "tips" else STYLES[name])
 
 
-def agent_version(name: str) -> str:
+def agent_version(name: str, rules: Rules | None = None) -> str:
     """The version of an agent: it is raised, by hand, whenever the agent decides differently.
 
-    That of an agent in a file is what its card states and a hash of its files.
+    That of an agent in a file is what its card states and a hash of its files; a learner whose networks are shipped has
+    a version for each of its games, and without ``rules`` one for all of them.
 
     Raises:
         BestiaError: no agent of that name.
@@ -58,7 +59,7 @@ def agent_version(name: str) -> str:
     if is_file_agent(name):
         return file_version(name)
     if name in shipped_names():
-        return shipped_version(name)
+        return shipped_version(name, rules)
     return RANDOM_VERSION if _known(name) == "random" else ThumbPolicy.version
 
 

@@ -19,7 +19,7 @@ from bestia_env import BestiaError
 if TYPE_CHECKING:
     from bestia_env import Policy
 
-__all__ = ["CARD", "file_version", "is_file_agent", "load_agent", "write_card"]
+__all__ = ["CARD", "content_hash", "file_version", "is_file_agent", "load_agent", "write_card"]
 
 CARD = "card.toml"
 KINDS = ("net", "python", "sb3")
@@ -60,10 +60,10 @@ def file_version(spec: str) -> str:
     """
     path = Path(spec)
     if path.is_file():
-        return f"not stated, content {_hash([path])}"
+        return f"not stated, content {content_hash([path])}"
     stated = _card(path)["version"]
     files = sorted(file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    return f"{stated}, content {_hash(files)}"
+    return f"{stated}, content {content_hash(files)}"
 
 
 def write_card(folder: Path, **told: str) -> None:
@@ -72,7 +72,8 @@ def write_card(folder: Path, **told: str) -> None:
     (folder / CARD).write_text("".join(["format = 1\n", *lines]), encoding="utf-8")
 
 
-def _hash(files: list[Path]) -> str:
+def content_hash(files: list[Path]) -> str:
+    """A hash of the names and contents of files."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.name}\n".encode())
@@ -107,7 +108,7 @@ def _card(folder: Path) -> dict[str, Any]:
 
 def _python(file: Path, attribute: str, folder: Path) -> Policy:
     """``attribute`` of a Python file, called with the folder it stands in."""
-    name = f"bestia_agent_{_hash([file])}"
+    name = f"bestia_agent_{content_hash([file])}"
     specification = importlib.util.spec_from_file_location(name, file)
     if specification is None or specification.loader is None:
         raise BestiaError(f"{file}; allowed is a Python file")

@@ -96,13 +96,14 @@ class NetPolicy:
         try:
             with np.load(file, allow_pickle=False) as found:
                 about = json.loads(str(found["about"]))
+                told = {name: about[name] for name in ABOUT}
                 count = sum(name.startswith("weights") for name in found.files)
                 layers = [Layer(found[f"weights{place}"], found[f"bias{place}"]) for place in range(count)]
         except Exception as error:
             raise BestiaError(f"{file} is no network of this laboratory: {type(error).__name__}: {error}") from error
         if about.get("format") != FORMAT:
             raise BestiaError(f"{file}: format={about.get('format')!r}; allowed is {FORMAT}")
-        return cls(layers, greedy=greedy, **{name: about[name] for name in ABOUT})
+        return cls(layers, greedy=greedy, **told)
 
     # --- playing ----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agents.files import CARD, load_agent
+from agents.files import CARD, content_hash, load_agent
 from bestia_env import BestiaError, parse_rules
 
 if TYPE_CHECKING:
@@ -42,10 +42,18 @@ def shipped_games(name: str) -> tuple[str, ...]:
     return tuple(str(parse_rules(rules)) for rules in _cards()[name])
 
 
-def shipped_version(name: str) -> str:
-    """The versions that the cards of a learner's agents state, in the order of their games."""
-    cards = [tomllib.loads((folder / CARD).read_text(encoding="utf-8")) for folder in _cards()[name].values()]
-    return ", ".join(f"{card['name']} {card['version']}" for card in cards)
+def shipped_version(name: str, rules: Rules | None = None) -> str:
+    """The version of a learner's agent of some rules: what its card states, and a hash of its network.
+
+    Without rules, or with rules that none of them plays: how many they are, and a hash of all networks.
+    """
+    folders = _cards()[name]
+    if rules is not None and rules.full_text() in folders:
+        folder = folders[rules.full_text()]
+        card = tomllib.loads((folder / CARD).read_text(encoding="utf-8"))
+        return f"{card['version']}, content {content_hash([folder / card['file']])}"
+    files = [file for folder in folders.values() for file in sorted(folder.glob("*.npz"))]
+    return f"{len(folders)} games, content {content_hash(files)}"
 
 
 class ShippedPolicy:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestia_env import BestiaError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -27,9 +29,16 @@ class RelativeSuits:
 
     Args:
         batch: any batch of the game; its tensors' layout and its actions are what counts.
+
+    Raises:
+        BestiaError: a game of another family.
     """
 
     def __init__(self, batch: GameBatch) -> None:
+        if batch.family.name != "rams":
+            raise BestiaError(
+                f"relative_suits=True for {batch.rules}; allowed is that for games of the Rams group, which have trumps"
+            )
         layout, actions = batch.tensor_layout, batch.layout
         pack = actions.pack
         self._slices, self._suits = layout.slices, len(pack.suits)
@@ -53,10 +62,10 @@ class RelativeSuits:
         self._number_of = np.zeros(orders.shape[1] ** orders.shape[1], np.intp)
         self._number_of[np.ravel_multi_index(tuple(orders.T), orders.shape[1:] * orders.shape[1])] = range(len(orders))
         plays = layout.shapes["plays"]
-        self._played = np.sqrt(2.0 + np.arange(plays[0] * plays[1]))  # no two ways of playing two suits weigh the same
+        self._played = np.sqrt(2.0 + np.arange(plays[0] * plays[1]))  # two suits hardly ever weigh the same
 
     def orders(self, tensors: NDArray[np.float32]) -> NDArray[np.intp]:
-        """(B,) numbers of the orders of the suits that (B, F) tensors call for."""
+        """(B,) numbers of the orders of the suits that (B, F) tensors call for; columns beyond F are not looked at."""
         count, suits = len(tensors), self._orders.shape[1]
         parts = {name: tensors[:, self._slices[name]] for name in (*CARDS, *BY_SUIT)}
         worth = 2.0 ** np.arange(self._ranks)

@@ -206,7 +206,7 @@ def _version_of(name: str, rules: Rules) -> str:
         return f"{stated}, source {source_hash(modules)}"
     from agents import agent_version
 
-    return agent_version(name)
+    return agent_version(name, rules)
 
 
 def tournament_of(config: Config) -> tuple[Tournament, str]:

@@ -321,7 +321,13 @@ class LearnerGames:
         self.final, self.final_seats = tensors[order], seats[order]
 
     def others_hands(self) -> NDArray[np.float32]:
-        """(B, (n - 1) H) the hands of the others, as their tensors show them: for a critic, never for a player."""
+        """(B, (n - 1) H) the hands of the others, as their tensors show them: for a critic, never for a player.
+
+        Raises:
+            BestiaError: a game without hands.
+        """
+        if "hand" not in self.batch.tensor_layout.slices:
+            raise BestiaError(f"central critic for {self.batch.rules}; allowed is one for games with hands")
         n, part = self.batch.num_players, self.batch.tensor_layout.slices["hand"]
         hands = [
             self.batch.encode(self.batch.view((self.seats + place) % n, out=self._views))[:, part]

@@ -9,39 +9,27 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-import tyro
 
-from agents import agent_names, agent_version, make_agent, shipped
-from agents.files import write_card
-from agents.net import CHUNK, Layer, NetPolicy
+from agents.net import NetPolicy
 from agents.suits import RelativeSuits
 from benchmarks import bench
 from benchmarks.runner import play_blocks
 from benchmarks.statistics import block_intervals
-from bestia_env import BestiaError, GameBatch, SessionConfig, make_rules, parse_rules
-from bestia_env.cards import cards_of, mask_of
-from bestia_env.sb3 import BestiaVecEnv
-from training import dmc, ship
+from bestia_env import BestiaError, SessionConfig, make_rules, parse_rules
+from tests.training_tools import SMALL, some_net
+from training import dmc
 from training.command import fresh_env
 from training.config import CURRENT, PAST, read_weights
-from training.evaluation import evaluate
 from training.ppo import PPOConfig, main, make_model, net_of, train
-from training.runs import Run
 from training.selfplay import SelfPlayPool
 
 ROOT = Path(__file__).resolve().parents[1]
-SMALL: dict[str, Any] = {
-    "variant": "mini_bestia", "players": 2, "envs": 128, "rollout": 16, "batch": 512, "eval_fields": ("random",),
-    "eval_blocks": 200, "layers": (32,), "opponents": ("random=1",),
-}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -49,20 +37,6 @@ def _one_thread() -> Any:
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
-
-
-def some_net(
-    variant: str = "bestia", players: int = 3, pad: int | None = None, kind: str = "logits", relative: bool = True
-) -> NetPolicy:
-    rules = make_rules(variant, players)
-    batch = GameBatch(rules, 1, pad_players=pad)
-    rng = np.random.default_rng(0)
-    sizes = [batch.tensor_layout.size, 16, batch.layout.num_actions]
-    layers = [
-        Layer(rng.normal(size=(one, two)).astype(np.float32), rng.normal(size=two).astype(np.float32))
-        for one, two in pairwise(sizes)
-    ]
-    return NetPolicy(layers, rules.full_text(), pad_players=pad, kind=kind, relative_suits=relative)
 
 
 # --- learning ---------------------------------------------------------------------------------------------------------
@@ -97,7 +71,7 @@ def test_log_probabilities_of_the_agent_are_those_of_the_model(variant: str, pla
     config = PPOConfig(**SMALL | told)
     rules, session = config.game()
     env = fresh_env(config, rules, session)
-    model = make_model(config, rules, env)
+    model = make_model(config, env)
     net = net_of(model, rules, config)
     net.bind(rules)
     observation = env.reset()
@@ -116,75 +90,33 @@ def test_log_probabilities_of_the_agent_are_those_of_the_model(variant: str, pla
         observation, *_ = env.step(actions)  # refuses what the game does not offer
 
 
-def with_suits(views: Any, order: Any, batch: GameBatch) -> Any:
-    """Views in which suit s is called ``order[s]``."""
-    ranks, layout = batch.rules.cards.num_ranks, batch.layout
-
-    def card(old: int) -> int:
-        return old if old < 0 else order[old // ranks] * ranks + old % ranks
-
-    told = views.copy()
-    names = [layout.first_card + card(old) for old in range(layout.pack.num_cards)]
-    for new, old in zip(told, views, strict=True):
-        for name in ("hand", "first_hand", "owned", "laid", "buried", "exchange_cards"):
-            new[name] = mask_of(map(card, cards_of(old[name])))
-        new["turn_up"] = card(int(old["turn_up"]))
-        new["plays"] = np.vectorize(card)(old["plays"])
-        new["legal"][names] = old["legal"][layout.first_card : layout.num_actions]
-    return told
-
-
-@pytest.mark.parametrize(
-    ("variant", "players", "pad"),
-    [("bestia", 5, None), ("julepe", 3, None), ("mauscheln", 4, 10), ("online3", 4, None)],
-)
-def test_a_network_of_relative_suits_sees_the_same_whatever_they_are_called(
-    variant: str, players: int, pad: int | None
-) -> None:
-    batch, phases = GameBatch(make_rules(variant, players), 200, seed=5, pad_players=pad), set()
-    suits = RelativeSuits(batch)
-    for number in range(14):
-        views = batch.view(batch.states["actor"])
-        views = views[views["actor"] == 0]
-        phases |= set(views["phase"].tolist())
-        seen = []
-        for told in (views, with_suits(views, np.roll(np.arange(4), number % 3 + 1), batch)):
-            tensors = batch.encode(told)
-            orders = suits.orders(tensors)
-            named = suits.actions(orders, told["exchange_cards"])
-            assert np.array_equal(np.sort(named, axis=1), np.tile(np.arange(named.shape[1]), (len(told), 1)))
-            seen.append((tensors, suits.tensors(tensors, orders), np.take_along_axis(told["legal"], named, axis=1)))
-        (one, ordered, masks), (two, ordered_too, masks_too) = seen
-        assert np.array_equal(ordered, ordered_too)
-        assert np.array_equal(masks, masks_too)
-        assert not np.array_equal(one, two)
-        batch.step(batch.random_actions())
-    assert len(phases) >= 2
-
-
-def test_an_exchange_lays_off_the_cards_that_the_network_names() -> None:
-    """Bit k is the k-th card of the hand as the network sees it."""
-    batch = GameBatch(make_rules("mauscheln", 4), 300, seed=5)
-    suits, layout, checked = RelativeSuits(batch), batch.layout, 0
-    ranks = batch.rules.cards.num_ranks
-    for _ in range(8):
-        views = batch.view(batch.states["actor"])
-        tensors = batch.encode(views)
-        orders = suits.orders(tensors)
-        named = suits.actions(orders, views["exchange_cards"])
-        hands = suits.tensors(tensors, orders)[:, batch.tensor_layout.slices["hand"]]
-        for view, action, hand, order in zip(views, named, hands, orders, strict=True):
-            if not view["legal"][layout.first_exchange + 1 : layout.first_card].any():
-                continue
-            cards = cards_of(view["exchange_cards"])
-            where = suits.suits(order)
-            for place, card in enumerate(np.flatnonzero(hand).tolist()):
-                bits = action[layout.first_exchange + (1 << place)] - layout.first_exchange
-                suit, rank = divmod(card, ranks)
-                assert [cards[bit] for bit in cards_of(bits)] == [where[suit] * ranks + rank]
-                checked += 1
-        batch.step(batch.random_actions())
-    assert checked > 100
+@pytest.mark.parametrize("relative", [True, False])
+def test_only_the_critic_sees_the_other_hands(relative: bool) -> None:
+    told = {"variant": "bestia", "players": 4, "envs": 32, "relative_suits": relative}
+    config = PPOConfig(**SMALL | told, central_critic=True)
+    rules, session = config.game()
+    env = fresh_env(config, rules, session, central=True)
+    model = make_model(config, env)
+    observation = torch.as_tensor(env.reset())
+    own = env.games.batch.tensor_layout.size
+    assert observation.shape[1] == own + 3 * 40
+    other = observation.clone()
+    other[:, own:] = 1 - other[:, own:]
+    with torch.no_grad():
+        one, two = (model.policy.get_distribution(seen).distribution.logits for seen in (observation, other))
+        values = [model.policy.predict_values(seen) for seen in (observation, other)]
+    assert torch.equal(one, two)
+    assert not torch.allclose(*values)
+    states, rows, suits = env.games.batch.states, np.arange(32), RelativeSuits(env.games.batch)
+    order = np.tile(np.arange(4), (32, 1))
+    if relative:
+        order = np.array([suits.suits(number) for number in suits.orders(env.games.observe()[0])])
+    for place in range(1, 4):
+        hand = states["hand"][rows, (env.games.seats + place) % 4]
+        bits = (hand[:, None] >> np.arange(40, dtype=np.uint64)) & np.uint64(1)
+        bits = bits.reshape(32, 4, 10)[rows[:, None], order].reshape(32, 40)
+        assert np.array_equal(observation[:, own + 40 * (place - 1) : own + 40 * place].numpy(), bits)
+    model.learn(64)
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
@@ -285,10 +217,28 @@ def test_a_killed_process_goes_on(tmp_path: Path) -> None:
     assert "holds a run with seed=1; allowed is that" in refused.stderr
 
 
-def test_weights_that_are_not_finite_stop_the_run_at_a_sound_checkpoint(tmp_path: Path) -> None:
-    config = PPOConfig(**SMALL, steps=30_000, learning_rate=float("inf"), checkpoint_every=1, out=tmp_path)
-    with pytest.raises((BestiaError, ValueError), match=r"not finite|invalid values|nan"):
-        train(config)
+@pytest.mark.parametrize("learner", ["ppo", "dmc"])
+def test_weights_that_are_not_finite_stop_the_run_at_a_sound_checkpoint(learner: str, tmp_path: Path) -> None:
+    kind, run = (PPOConfig, train) if learner == "ppo" else (dmc.DMCConfig, dmc.train)
+    config = kind(**SMALL, steps=4096, checkpoint_every=1, out=tmp_path / "run")
+    run(config)
+    net = NetPolicy.load(tmp_path / "run" / "last.npz")
+    broken = dataclasses.replace(config, steps=30_000)
+    with pytest.MonkeyPatch.context() as patch:
+        # all weights become infinite in the first step that goes on
+        patch.setattr(torch.optim.Adam, "step", lambda self, *_: [w.data.fill_(np.inf) for w in _weights(self)])
+        with pytest.raises(BestiaError, match=r"weights are not finite after \d+ decisions; .*checkpoint is sound"):
+            run(broken)
+        with pytest.raises(BestiaError, match="there is no checkpoint yet"):
+            run(dataclasses.replace(broken, out=tmp_path / "other"))
+    run(dataclasses.replace(config, steps=4096))  # reads the checkpoint and finds that nothing is left to do
+    assert all(np.isfinite(part).all() for layer in net.layers for part in layer)
+    again = run(dataclasses.replace(config, steps=6000))
+    assert again.evaluations[-1]["decisions"] >= 6000
+
+
+def _weights(optimiser: Any) -> list[Any]:
+    return [weights for group in optimiser.param_groups for weights in group["params"]]
 
 
 @pytest.mark.parametrize(
@@ -299,11 +249,26 @@ def test_weights_that_are_not_finite_stop_the_run_at_a_sound_checkpoint(tmp_path
         (["--opponents", "nobody=1"], "nobody"),
         (["--variant", "besta"], "besta"),
         (["--set", "penalty_cap=-4"], "penalty_cap=-4"),
+        (["--opponents", "medium=nan"], "allowed are finite weights"),
+        (["--opponents", "medium=1", "medium=3"], "opponents 'medium=3'; allowed is each name once"),
+        (["--eval-fields", "nobdy"], "nobdy"),
+        (["--eval-fields"], "eval_fields=()"),
+        (["--eval-blocks", "1"], "eval_blocks=1; allowed is 2 or more"),
+        (["--eval-every", "0"], "eval_every=0; allowed is 1 or more"),
+        (["--snapshots", "0"], "snapshots=0; allowed is 1 or more"),
+        (["--envs", "0"], "envs=0; allowed is 1 or more"),
+        (["--reward", "euros"], "reward='euros'"),
+        (["--same-table", "3"], "same_table=3"),
+        (["--device", "gpu9"], "device='gpu9'"),
+        (["--variant", "bettelmann"], "allowed is one for games with hands"),
+        (["--variant", "bettelmann", "--no-central-critic"], "relative_suits=True for bettelmann"),
+        (["--pad-players", "-1"], "pad_players=-1"),
     ],
 )
 def test_command_lines_are_refused(words: list[str], match: str, tmp_path: Path, capsys: Any) -> None:
     assert main([*words, "--out", str(tmp_path / "run")]) == 2
     assert match in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()  # the corrected command may use it
 
 
 # --- the pool ---------------------------------------------------------------------------------------------------------
@@ -324,174 +289,3 @@ def test_the_pool_keeps_the_newest_snapshots_and_their_weight() -> None:
         pool = set(read_weights((), parse_rules(game.rules)))
         assert not pool & set(game.fields[bench.HOLD_OUT])
         assert set(game.fields["thumbs"]) <= pool
-
-
-# --- networks as agents -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["logits", "values"])
-def test_a_network_decides_alike_however_it_is_asked(kind: str, tmp_path: Path) -> None:
-    net = some_net("bestia", 5, kind=kind)
-    net.save(tmp_path / "net.npz")
-    again = NetPolicy.load(tmp_path / "net.npz")
-    batch = GameBatch("bestia", 2 * CHUNK + 5, num_players=5, seed=3)
-    for policy in (net, again):
-        policy.bind(batch.rules)
-    views, keys = batch.view(), batch.keys()
-    actions = net.act(views, keys)
-    assert batch.legal()[np.arange(len(actions)), actions].all()
-    assert np.array_equal(actions, again.act(views, keys))
-    assert np.array_equal(actions[::-1], net.act(views[::-1].copy(), keys[::-1].copy()))
-    assert np.array_equal(actions, np.concatenate([net.act(views[[row]], keys[[row]]) for row in range(len(views))]))
-    assert np.allclose(net.action_probabilities(views).sum(axis=1), 1)
-
-
-def test_a_network_decides_alike_in_a_new_process(tmp_path: Path) -> None:
-    net = some_net("bestia", 5)
-    net.save(tmp_path / "net.npz")
-    code = """
-import sys
-from pathlib import Path
-from agents.net import NetPolicy
-from bestia_env import GameBatch
-batch = GameBatch("bestia", 200, num_players=5, seed=3)
-net = NetPolicy.load(Path(sys.argv[1]))
-net.bind(batch.rules)
-print(*net.act(batch.view(), batch.keys()))
-"""
-    done = subprocess.run([sys.executable, "-c", code, tmp_path / "net.npz"], cwd=ROOT, capture_output=True, text=True)
-    batch = GameBatch("bestia", 200, num_players=5, seed=3)
-    net.bind(batch.rules)
-    assert done.stdout.split() == [str(action) for action in net.act(batch.view(), batch.keys())]
-
-
-def test_other_rules_and_tables_are_refused(tmp_path: Path) -> None:
-    net = some_net("bestia", 5)
-    net.save(tmp_path / "net.npz")
-    for rules in (make_rules("bestia", 4), make_rules("bestia", 5, penalty_cap=30), make_rules("julepe", 5)):
-        with pytest.raises(BestiaError, match=r"a network of bestia\(num_players=5\); allowed are these rules, not"):
-            net.bind(rules)
-    padded = some_net("bestia", 5, pad=10)
-    for players in (3, 5, 10):
-        padded.bind(make_rules("bestia", players))
-    with pytest.raises(BestiaError, match="a network of"):
-        padded.bind(make_rules("bestia", 5, penalty_cap=30))
-    (tmp_path / "other.npz").write_bytes(b"nothing")
-    with pytest.raises(BestiaError, match="is no network"):
-        NetPolicy.load(tmp_path / "other.npz")
-    with pytest.raises(BestiaError, match="layers of shapes"):
-        NetPolicy([*net.layers, net.layers[0]], net.rules)
-    with pytest.raises(BestiaError, match="kind='other'"):
-        NetPolicy(net.layers, net.rules, kind="other")
-
-
-def test_a_run_is_an_agent(tmp_path: Path) -> None:
-    config = PPOConfig(**SMALL, steps=4000, out=tmp_path / "run")
-    train(config)
-    rules, session = config.game()
-    agent = make_agent(str(tmp_path / "run"))
-    scores = evaluate(agent, rules, session, ("random", "always"), 50, 3)
-    assert set(scores) == {"mean", "random", "always"}
-    assert "decisions, content" in agent_version(str(tmp_path / "run"))
-    assert set(agent_names(rules)) >= {"random", "always"}
-
-
-def test_a_shipped_agent_plays_its_game_and_no_other(tmp_path: Path, monkeypatch: Any) -> None:
-    folder = tmp_path / "ppo" / "bestia-3"
-    folder.mkdir(parents=True)
-    net = some_net("bestia", 3)
-    net.save(folder / "net.npz")
-    write_card(folder, name="ppo bestia-3", version="seed 1", kind="net", file="net.npz", rules=net.rules)
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
-    shipped._cards.cache_clear()
-    try:
-        batch = GameBatch("bestia", 50, num_players=3, seed=3)
-        agent = make_agent("ppo")
-        for policy in (agent, net):
-            policy.bind(batch.rules)
-        views, keys = batch.view(), batch.keys()
-        assert np.array_equal(agent.act(views, keys), net.act(views, keys))
-        assert agent_version("ppo") == "ppo bestia-3 seed 1"
-        assert "ppo" in agent_names(batch.rules)
-        assert "ppo" not in agent_names(make_rules("bestia", 4))
-        with pytest.raises(BestiaError, match=r"was not trained for bestia\(num_players=4\); allowed are bestia"):
-            agent.bind(make_rules("bestia", 4))
-    finally:
-        shipped._cards.cache_clear()
-
-
-def test_the_card_of_a_shipped_agent_tells_the_command(tmp_path: Path) -> None:
-    config = PPOConfig(
-        variant="bestia", players=4, changes=("penalty_cap=30",), layers=(32, 16), central_critic=False, out=tmp_path
-    )
-    Run(config, *config.game())
-    told = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
-    words = ship.words_of(told, PPOConfig)
-    assert words == ["--variant", "bestia", "--players", "4", "--set", "penalty_cap=30", "--layers", "32", "16",
-                     "--no-central-critic"]  # fmt: skip
-    assert dataclasses.replace(tyro.cli(PPOConfig, args=words), out=tmp_path) == config
-
-
-def test_shipping_writes_a_card_that_can_be_read(tmp_path: Path, monkeypatch: Any) -> None:
-    rules = make_rules("bestia", 3)
-    config = PPOConfig(variant="bestia", players=3, out=tmp_path / "run", layers=(16,))
-    run = Run(config, *config.game())
-    net = some_net("bestia", 3)
-    net.save(run.folder / "last.npz")
-    (run.folder / "evaluations.json").write_text('[{"decisions": 5, "seconds": 90.0}]', encoding="utf-8")
-    monkeypatch.setattr(ship, "FOLDER", tmp_path)
-    short = [dataclasses.replace(game, blocks=20) for game in bench.load()]
-    monkeypatch.setattr(bench, "load", lambda: short)
-    folder = ship.ship(ship.Config(run=run.folder, learner="ppo"))
-    card = tomllib.loads((folder / "card.toml").read_text(encoding="utf-8"))
-    told = card["bench_v1"]
-    assert {"score", "hold_out", "in_wild", "less_medium", "less_tips", "less_last_seat"} <= set(told)
-    assert all(low <= mean <= high for mean, low, high in told.values())
-    assert 0 < card["behaviour"]["took_part"] < 1
-    assert bench.main(["--agent", str(folder), "--games", "bestia-3", "--out", str(tmp_path / "again")]) == 0
-    (row,) = json.loads((tmp_path / "again" / "bench.json").read_text(encoding="utf-8"))["games"]
-    assert told["score"] == [round(row["score"][part], 4) for part in ("mean", "low", "high")]
-    assert card["training"]["command"] == "python -m training.ppo --variant bestia --players 3 --layers 16"
-    assert card["rules"] == rules.full_text()
-    assert card["training"]["minutes"] == 1.5
-
-
-def test_one_network_learns_tables_of_several_sizes(tmp_path: Path) -> None:
-    small = SMALL | {"variant": "bestia", "players": 4, "eval_blocks": 20, "rollout": 8, "envs": 120}
-    config = PPOConfig(**small, tables=(3, 6), pad_players=10, central_critic=False, steps=2000, out=tmp_path / "ppo")
-    train(config)
-    rules, session = config.game()
-    env = fresh_env(config, rules, session)
-    assert [(table.rules.num_players, table.num_envs) for table in env.tables] == [(4, 40), (3, 40), (6, 40)]
-    singles = [BestiaVecEnv("bestia", 40, size, pad_players=10, seed=1, skip_forced=True, opponents="random",
-                            session=table.games.batch.session, reward="score")
-               for size, table in zip((4, 3, 6), env.tables, strict=True)]  # fmt: skip
-    env = fresh_env(dataclasses.replace(config, relative_suits=False), rules, session)
-    env.seed(9)
-    for single in singles:
-        single.seed(9)
-    seen = [env.reset(), *[single.reset() for single in singles]]
-    for _ in range(6):
-        assert np.array_equal(seen[0], np.concatenate(seen[1:]))
-        masks = np.stack(env.env_method("action_masks"))
-        assert np.array_equal(masks, np.concatenate([single.action_masks() for single in singles]))
-        actions = masks.argmax(axis=1)
-        (first, paid, done, _), *rest = [env.step(actions)] + [
-            single.step(part) for single, part in zip(singles, np.split(actions, 3), strict=True)
-        ]
-        assert np.array_equal(paid, np.concatenate([told[1] for told in rest]))
-        assert np.array_equal(done, np.concatenate([told[2] for told in rest]))
-        seen = [first, *[told[0] for told in rest]]
-    dmc.train(dmc.DMCConfig(**small, tables=(3,), pad_players=10, steps=2000, out=tmp_path / "dmc"))
-    for folder in ("ppo", "dmc"):
-        net = NetPolicy.load(tmp_path / folder / "last.npz")
-        for size in (3, 4, 6, 10):
-            net.bind(make_rules("bestia", size))
-
-
-def test_tables_that_cannot_be_learned_together_are_refused(tmp_path: Path) -> None:
-    small = SMALL | {"variant": "bestia", "players": 4, "tables": (3,), "steps": 2000, "out": tmp_path}
-    with pytest.raises(BestiaError, match="pad_players"):
-        train(PPOConfig(**small))
-    with pytest.raises(BestiaError, match="one table size"):
-        train(PPOConfig(**small, pad_players=10))

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+import torch
 import tyro
 
 from bestia_env import BestiaError
@@ -13,16 +14,24 @@ from bestia_env.sb3 import BestiaVecEnv
 from training.config import RunConfig
 from training.selfplay import SelfPlayPool
 from training.suits import RelativeSuitsVecEnv
-from training.tables import ManyTables, tables_of
+from training.tables import ManyTables, table_seed, tables_of
 
 if TYPE_CHECKING:
     from bestia_env import Policy, SessionConfig
     from bestia_env.family import Rules
     from training.runs import Run
 
-__all__ = ["command_line", "fresh_env", "renew_pools", "seat_pools"]
+__all__ = ["check_device", "command_line", "fresh_env", "renew_pools", "seat_pools"]
 
 C = TypeVar("C", bound=RunConfig)
+
+
+def check_device(name: str) -> None:
+    """Raises BestiaError for a device that torch does not have here."""
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:  # torch asserts that it was built for some of them
+        raise BestiaError(f"device={name!r}; allowed is a device that torch has here ({error})") from error
 
 
 def fresh_env(
@@ -30,20 +39,21 @@ def fresh_env(
 ) -> BestiaVecEnv | ManyTables:
     """The games of a run that begins; its opponents are seated when the learner's network is there."""
     games = [(rules, session), *config.more_games()]
+    rows, more = divmod(config.envs, len(games))
     kind = RelativeSuitsVecEnv if config.relative_suits else BestiaVecEnv
     tables = [
         kind(
             table,
-            max(1, config.envs // len(games)),
+            rows + (place < more),
             opponents="random",
             session=carries,
             reward=config.reward,
             skip_forced=True,
             pad_players=config.pad_players,
-            seed=config.seed,
+            seed=table_seed(config.seed, place),
             central=central,
         )
-        for table, carries in games
+        for place, (table, carries) in enumerate(games)
     ]
     return tables[0] if len(tables) == 1 else ManyTables(tables)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ import tyro
 
 from agents import agent_names
 from benchmarks.options import rules_of, session_of
-from bestia_env import BestiaError, SessionConfig
+from bestia_env import BestiaError, SessionConfig, make_policy
 from bestia_env.family import Rules
 
 __all__ = ["CURRENT", "PAST", "RunConfig", "default_weights", "read_weights"]
@@ -34,7 +35,8 @@ class RunConfig:
         carry: chips in the pot before the ante: "typical", a number, or LOW-HIGH; typical where the game has a table.
         reward: "score" (pots, bounded) or "chips".
         pad_players: one size of observation for all tables of up to so many seats.
-        tables: more table sizes to learn in equal parts with that of ``players``; needs pad_players.
+        tables: more table sizes to learn in equal parts with that of ``players``; needs pad_players. Evaluated is the
+            table of ``players``.
         relative_suits: the learner sees trumps first, then the suits by the cards it holds, instead of suits by name.
         opponents: weights of the pool, NAME=WEIGHT: current (the learner as it is), past (what it was; shared among the
             snapshots), and agents by name. If not given: current=2 past=1, and 1 for every rule of thumb of the known
@@ -90,10 +92,27 @@ class RunConfig:
         Raises:
             BestiaError: an unknown game, a field that is not allowed, or further tables that are not.
         """
-        self.more_games()  # before anything is written
+        self._check()
+        self.more_games()
         rules = rules_of(self.variant, self.players, self.changes, self.rules)
+        for name in self.eval_fields:
+            make_policy(name, rules)
+        read_weights(self.opponents, rules)
         session, _ = session_of(rules, self.carry)
         return rules, session
+
+    def _check(self) -> None:
+        """What no other part of the laboratory would refuse before something was written or played."""
+        for name in (
+            "steps", "envs", "rollout", "snapshot_every", "snapshots", "eval_every", "checkpoint_every", "threads",
+            "batch", "epochs",
+        ):  # fmt: skip
+            if (value := getattr(self, name, 1)) < 1:
+                raise BestiaError(f"{name}={value}; allowed is 1 or more")
+        if self.eval_blocks < 2:
+            raise BestiaError(f"eval_blocks={self.eval_blocks}; allowed is 2 or more: one block has no interval")
+        if not self.eval_fields or len(set(self.eval_fields)) < len(self.eval_fields):
+            raise BestiaError(f"eval_fields={self.eval_fields}; allowed are one or more agents, each once")
 
     def more_games(self) -> list[tuple[Rules, SessionConfig]]:
         """Rules and session of the further tables.
@@ -101,11 +120,15 @@ class RunConfig:
         Raises:
             BestiaError: further tables without ``pad_players``, or with a rules text.
         """
-        if self.tables and (self.pad_players is None or self.rules is not None):
+        if not self.tables:
+            return []
+        if self.pad_players is None or self.rules is not None or self.players is None:
             raise BestiaError(
-                f"tables={self.tables}, pad_players={self.pad_players}, rules={self.rules!r}; allowed are further "
-                "tables with pad_players, of rules that are named by their variant"
+                f"tables={self.tables}, players={self.players}, pad_players={self.pad_players}, rules={self.rules!r}; "
+                "allowed are further tables with players and pad_players, of rules that are named by their variant"
             )
+        if len({self.players, *self.tables}) <= len(self.tables):
+            raise BestiaError(f"players={self.players}, tables={self.tables}; allowed is each size once")
         found = [rules_of(self.variant, size, self.changes, None) for size in self.tables]
         return [(rules, session_of(rules, self.carry)[0]) for rules in found]
 
@@ -120,16 +143,21 @@ def read_weights(words: tuple[str, ...], rules: Rules) -> dict[str, float]:
     """A pool's weights from ``name=weight`` words.
 
     Raises:
-        BestiaError: a word that reads otherwise, or nobody with a positive weight.
+        BestiaError: a word that reads otherwise, an agent that cannot play, or nobody with a positive weight.
     """
     weights: dict[str, float] = {}
     for word in words:
         name, _, number = word.partition("=")
+        if name in weights:
+            raise BestiaError(f"opponents {word!r}; allowed is each name once")
         try:
             weights[name] = float(number)
         except ValueError:
             raise BestiaError(f"opponents {word!r}; allowed is NAME=WEIGHT") from None
     weights = weights or default_weights(rules)
-    if not any(weights.values()) or min(weights.values()) < 0:
-        raise BestiaError(f"opponents {weights}; allowed are weights from 0, one of them positive")
+    if not any(weights.values()) or not all(0 <= weight < math.inf for weight in weights.values()):
+        raise BestiaError(f"opponents {weights}; allowed are finite weights from 0, one of them positive")
+    for name in weights:
+        if name not in (CURRENT, PAST):
+            make_policy(name, rules)
     return weights

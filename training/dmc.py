@@ -20,8 +20,7 @@ from torch import nn
 from tqdm import tqdm
 
 from agents.net import Layer, NetPolicy
-from bestia_env import BestiaError
-from training.command import command_line, fresh_env, renew_pools, seat_pools
+from training.command import check_device, command_line, fresh_env, renew_pools, seat_pools
 from training.config import RunConfig, read_weights
 from training.runs import Run
 
@@ -87,9 +86,9 @@ class Learner:
         drawn = np.where(masks, self.generator.random(masks.shape), -1).argmax(axis=1)
         return np.where(wild, drawn, best)
 
-    def learn(self, tensors: NDArray[np.float32], actions: NDArray[np.int64], returns: NDArray[np.float32]) -> float:
-        """Teaches the values of what was played; returns the mean loss, NaN if a value was not finite."""
-        config, losses = self._config, []
+    def learn(self, tensors: NDArray[np.float32], actions: NDArray[np.int64], returns: NDArray[np.float32]) -> None:
+        """Teaches the values of what was played: (N, F) tensors, (N,) actions and (N,) returns."""
+        config = self._config
         for group in self.optimiser.param_groups:
             group["lr"] = config.learning_rate * self.remaining
         seen, played, paid = (torch.as_tensor(part, device=config.device) for part in (tensors, actions, returns))
@@ -103,8 +102,6 @@ class Learner:
                 loss.backward()
                 nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
                 self.optimiser.step()
-                losses.append(float(loss.detach()))
-        return float(np.mean(losses)) if losses else 0.0
 
     def policy(self, rules: Rules) -> NetPolicy:
         """What has been learned, as an agent that plays the best value."""
@@ -175,6 +172,7 @@ def train(config: DMCConfig) -> Run:
     weights = read_weights(config.opponents, rules)
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
+    check_device(config.device)
     run = Run(config, rules, session)
     fresh = not run.found()
     if fresh:
@@ -188,6 +186,8 @@ def train(config: DMCConfig) -> Run:
         env.reset()
     else:
         learner.load(run.model_file)
+    if learner.decisions < config.steps and not run.finished():
+        run.begin()
     with tqdm(total=config.steps, initial=learner.decisions, unit="dec", unit_scale=True) as bar:
         while learner.decisions < config.steps and not run.finished():
             _rollout(config, rules, run, env, episodes, learner)
@@ -207,11 +207,12 @@ def _rollout(config: DMCConfig, rules: Rules, run: Run, env: Any, episodes: Epis
         episodes.add(tensors, actions, paid, done)
         tensors = after
     learner.decisions += config.envs * config.rollout
-    loss = learner.learn(*episodes.take())
+    if episodes.ended:
+        learner.learn(*episodes.take())
     run.seconds += time.monotonic() - began
     run.rollouts += 1
-    if not np.isfinite(loss):
-        raise BestiaError(f"values are not finite after {learner.decisions} decisions; {run.checkpoint} is sound")
+    if not all(bool(torch.isfinite(weights).all()) for weights in learner.net.parameters()):
+        raise run.broken("weights", learner.decisions)
     renew_pools(env, learner.policy, snapshot=run.rollouts % config.snapshot_every == 0)
     over = learner.decisions >= config.steps or run.finished()
     if over or run.rollouts % config.eval_every == 0:

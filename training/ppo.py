@@ -18,13 +18,14 @@ from tqdm import tqdm
 from agents.net import Layer, NetPolicy
 from bestia_env import BestiaError
 from bestia_env.sb3 import BestiaVecEnv
-from training.command import command_line, fresh_env, renew_pools, seat_pools
+from training.command import check_device, command_line, fresh_env, renew_pools, seat_pools
 from training.config import RunConfig, read_weights
 from training.critic import CentralCriticPolicy
 from training.runs import Run
 
 if TYPE_CHECKING:
     from bestia_env.family import Rules
+    from training.tables import ManyTables
 
 __all__ = ["PPOConfig", "main", "net_of", "train"]
 
@@ -91,8 +92,8 @@ class SelfPlay(BaseCallback):
 
     def _between(self) -> None:
         run, config = self._run, self._config
-        if not all(bool(torch.isfinite(weights).all()) for weights in self.model.policy.parameters()):
-            raise BestiaError(f"weights are not finite after {self.num_timesteps} decisions; {run.checkpoint} is sound")
+        if not finite(self.model):
+            raise run.broken("weights", self.num_timesteps)
         run.rollouts += 1
         run.seconds += time.monotonic() - self._began
         self.model.ent_coef = config.entropy * max(0.0, 1 - self.num_timesteps / config.steps)
@@ -117,7 +118,12 @@ class SelfPlay(BaseCallback):
         self.logger.record("time/minutes", self._run.seconds / 60)
 
 
-def make_model(config: PPOConfig, rules: Rules, env: BestiaVecEnv) -> MaskablePPO:
+def finite(model: MaskablePPO) -> bool:
+    """Whether all weights are numbers."""
+    return all(bool(torch.isfinite(weights).all()) for weights in model.policy.parameters())
+
+
+def make_model(config: PPOConfig, env: BestiaVecEnv | ManyTables) -> MaskablePPO:
     """A fresh model."""
     sizes = list(config.layers)
     kwargs: dict[str, Any] = {"net_arch": {"pi": sizes, "vf": sizes}, "activation_fn": nn.ReLU}
@@ -158,6 +164,7 @@ def train(config: PPOConfig) -> Run:
             finite.
     """
     rules, session = config.game()
+    check_device(config.device)
     if config.central_critic and config.tables:
         raise BestiaError(f"central_critic=True with tables={config.tables}; allowed is one table size: hands differ")
     weights = read_weights(config.opponents, rules)
@@ -169,17 +176,22 @@ def train(config: PPOConfig) -> Run:
     else:
         torch.manual_seed(config.seed)
         env = fresh_env(config, rules, session, central=config.central_critic)
-        model = make_model(config, rules, env)
+        model = make_model(config, env)
         seat_pools(config, env, weights, lambda table: net_of(model, table, config))
     left = config.steps - model.num_timesteps
     if left <= 0 or run.finished():
         return run
+    run.begin()
     progress = CSVOutputFormat(str(run.folder / f"progress-{run.rollouts}.csv"))
     logger = Logger(str(run.folder), [progress, TensorBoardOutputFormat(str(run.folder))])
     model.set_logger(logger)
     try:
         with tqdm(total=config.steps, initial=model.num_timesteps, unit="dec", unit_scale=True) as bar:
             model.learn(left, SelfPlay(config, rules, run, bar), reset_num_timesteps=False)
+    except ValueError as error:  # torch refuses such logits in the middle of an update
+        if finite(model):
+            raise
+        raise run.broken("weights", model.num_timesteps) from error
     finally:
         logger.close()
     return run

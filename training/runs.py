@@ -58,20 +58,26 @@ class Run:
         self.rollouts, self.seconds = 0, 0.0
         self.evaluations: list[dict[str, Any]] = []
         self._random: Any = None
-        self.folder.mkdir(parents=True, exist_ok=True)
-        told = json.loads(json.dumps(dataclasses.asdict(config), default=str)) | {"game": rules.full_text()}
-        file = self.folder / "config.json"
-        if file.exists():
-            self._compare(json.loads(file.read_text(encoding="utf-8")), told)
-        file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        self._told = json.loads(json.dumps(dataclasses.asdict(config), default=str)) | {"game": rules.full_text()}
+        self._file = self.folder / "config.json"
+        if self._file.exists():
+            self._compare(json.loads(self._file.read_text(encoding="utf-8")))
 
-    def _compare(self, before: dict[str, Any], now: dict[str, Any]) -> None:
-        for name in now:
-            if name not in FREE and before.get(name) != now[name]:
+    def _compare(self, before: dict[str, Any]) -> None:
+        if set(before) != set(self._told):
+            names = ", ".join(sorted(set(before) ^ set(self._told)))
+            raise BestiaError(f"{self.folder} holds a run of another version ({names}); allowed is another --out")
+        for name, value in self._told.items():
+            if name not in FREE and before[name] != value:
                 raise BestiaError(
-                    f"{self.folder} holds a run with {name}={before.get(name)!r}; allowed is that, or another --out, "
-                    f"not {now[name]!r}"
+                    f"{self.folder} holds a run with {name}={before[name]!r}; allowed is that, or another --out, "
+                    f"not {value!r}"
                 )
+
+    def begin(self) -> None:
+        """Makes the folder; what is refused before leaves none."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._file.write_text(json.dumps(self._told, indent=1) + "\n", encoding="utf-8")
 
     # --- checkpoints ------------------------------------------------------------------------------------------------
 
@@ -129,6 +135,11 @@ class Run:
             random.setstate(python)
             np.random.set_state(numpy)  # noqa: NPY002  # see above
             torch.set_rng_state(torch_state)
+
+    def broken(self, what: str, decisions: int) -> BestiaError:
+        """The error of a run whose numbers are not finite; nothing of them is saved."""
+        sound = f"{self.checkpoint} is sound" if self.found() else "there is no checkpoint yet"
+        return BestiaError(f"{what} are not finite after {decisions} decisions; {sound}")
 
     # --- evaluation -------------------------------------------------------------------------------------------------
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import platform
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import tyro
@@ -26,9 +28,10 @@ from training.ppo import PPOConfig
 KINDS: dict[str, type[RunConfig]] = {"dmc": DMCConfig, "ppo": PPOConfig}
 
 LIMITS = (
-    "Plays only the rules it was trained for, one deal at a time with the pots of the preset's typical carries: it "
-    "knows nothing of bankroll, of ruin, or of its opponents. It was trained against rules of thumb and itself, "
-    "and may be exploited by players of another kind. One training seed: another one gives another agent."
+    "Plays only the rules it was trained for, one deal at a time with carries as in training: it knows nothing of "
+    "bankroll, of ruin, or of its opponents. It was trained against the pool its command names (rules of thumb and "
+    "itself if it names none), and may be exploited by players of another kind. One training seed: another one gives "
+    "another agent."
 )
 
 
@@ -48,45 +51,58 @@ class Config:
 
 
 def ship(config: Config) -> Path:
-    """The folder of the shipped agent.
+    """The folder of the shipped agent; one that is there already is replaced when the new one has been measured.
 
     Raises:
-        BestiaError: the run has no agent, or the bench does not hold its game.
+        BestiaError: no run of that learner in the folder, or the bench does not hold its game.
     """
-    told = json.loads((config.run / "config.json").read_text(encoding="utf-8"))
-    evaluations = json.loads((config.run / "evaluations.json").read_text(encoding="utf-8"))
+    try:
+        told = json.loads((config.run / "config.json").read_text(encoding="utf-8"))
+        last = json.loads((config.run / "evaluations.json").read_text(encoding="utf-8"))[-1]
+    except (OSError, IndexError) as error:
+        raise BestiaError(f"run={str(config.run)!r}; allowed is the folder of a run that was evaluated") from error
+    if missing := {argument.name for argument in fields(KINDS[config.learner])} - set(told):
+        raise BestiaError(f"learner={config.learner!r}; allowed is that of the run, which has no {min(missing)}")
     rules = parse_rules(told["game"])
-    name = f"{rules.variant}-{rules.num_players}"
     games = [game.name for game in benchmarks.bench.load() if game.rules == rules.full_text()]
     if not games:
         raise BestiaError(f"run={str(config.run)!r}: {rules} is no game of Bench v1; allowed are those of the bench")
-    folder = FOLDER / config.learner / name
-    folder.mkdir(parents=True, exist_ok=True)
-    NetPolicy.load(config.run / "last.npz").save(folder / "net.npz")
-    last = evaluations[-1]
-    card = {
-        "name": f"{config.learner} {name}",
-        "version": f"seed {told['seed']}, {last['decisions']} decisions",
-        "kind": "net",
-        "file": "net.npz",
-        "rules": rules.full_text(),
-        "about": f"A network of {' x '.join(map(str, told['layers']))} hidden units. {LIMITS}",
-    }
-    write_card(folder, **card)
+    folder = FOLDER / config.learner / games[0]
+    with TemporaryDirectory() as scratch:
+        made = Path(scratch) / games[0]
+        made.mkdir()
+        NetPolicy.load(config.run / "last.npz").save(made / "net.npz")
+        _write_card(made, config, told, last)
+        bench, behaviour = measure(made, games[0], thumb_names(rules), config.jobs)
+        with (made / CARD).open("a", encoding="utf-8") as file:
+            for title, values in {"bench_v1": bench, "behaviour": behaviour}.items():
+                file.write(_section(title, values))
+        load_agent(str(made))  # raises if the card cannot be read
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(made, folder)
+    return folder
+
+
+def _write_card(folder: Path, config: Config, told: Mapping[str, Any], last: Mapping[str, Any]) -> None:
+    """What is known before the agent was measured."""
+    write_card(
+        folder,
+        name=f"{config.learner} {folder.name}",
+        version=f"seed {told['seed']}, {last['decisions']} decisions",
+        kind="net",
+        file="net.npz",
+        rules=told["game"],
+        about=f"A network of {' x '.join(map(str, told['layers']))} hidden units. {LIMITS}",
+    )
     training = {
         "command": shlex.join(["python", "-m", f"training.{config.learner}", *words_of(told, KINDS[config.learner])]),
         "seed": told["seed"],
         "decisions": last["decisions"],
         "minutes": round(last["seconds"] / 60, 1),
-        "machine": f"one thread of {platform.machine()}, shared with others",
+        "machine": f"{platform.machine()}, {told['threads']} thread of it, shared with others",
     }
-    bench, behaviour = measure(folder, games[0], thumb_names(rules), config)
-    sections = {"training": training, "bench_v1": bench, "behaviour": behaviour}
     with (folder / CARD).open("a", encoding="utf-8") as file:
-        for title, values in sections.items():
-            file.write(f"\n[{title}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in values.items()))
-    load_agent(str(folder))  # raises if the card cannot be read
-    return folder
+        file.write(_section("training", training))
 
 
 def words_of(told: Mapping[str, Any], kind: type[RunConfig]) -> list[str]:
@@ -106,11 +122,10 @@ def words_of(told: Mapping[str, Any], kind: type[RunConfig]) -> list[str]:
     return words
 
 
-def measure(folder: Path, game: str, thumbs: Sequence[str], config: Config) -> tuple[dict[str, Any], dict[str, Any]]:
+def measure(folder: Path, game: str, thumbs: Sequence[str], jobs: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Bench v1's line with the leads over rules of thumb, and the agent's rates there among copies of medium."""
-    out = config.run / "bench-v1"
-    words = ["--agent", str(folder), "--against", *thumbs, "--games", game, "--jobs", str(config.jobs)]
-    words += ["--out", str(out)]
+    out = folder.with_name("bench")
+    words = ["--agent", str(folder), "--against", *thumbs, "--games", game, "--jobs", str(jobs), "--out", str(out)]
     if benchmarks.bench.main(words):
         raise BestiaError(f"python -m benchmarks.bench {shlex.join(words)} failed")
     (row,) = json.loads((out / "bench.json").read_text(encoding="utf-8"))["games"]
@@ -124,8 +139,9 @@ def measure(folder: Path, game: str, thumbs: Sequence[str], config: Config) -> t
     return line, {key: round(value, 4) for key, value in wanted.items() if isinstance(value, float)}
 
 
-def _toml(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _section(title: str, values: Mapping[str, Any]) -> str:
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
+    return f"\n[{title}]\n" + "".join(lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agents.suits import RelativeSuits
+from bestia_env import BestiaError
 from bestia_env.sb3 import BestiaVecEnv
 
 if TYPE_CHECKING:
@@ -20,10 +21,15 @@ class RelativeSuitsVecEnv(BestiaVecEnv):
 
     Args:
         arguments, keywords: as there; no ``dict_observation``.
+
+    Raises:
+        BestiaError: as there, or a game without trumps, or ``dict_observation``.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
+        if self.dict_observation:
+            raise BestiaError("dict_observation=True with suits in order; allowed is False")
         self._relative = RelativeSuits(self.games.batch)
 
     def step_async(self, actions: NDArray[Any]) -> None:
@@ -31,11 +37,13 @@ class RelativeSuitsVecEnv(BestiaVecEnv):
         super().step_async(self._named[np.arange(self.num_envs), actions])
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """As there; the last tensors of games that were cut off have their suits in order, too."""
+        """As there; the last tensors of games have their suits in order, too."""
         told = super().step_wait()
-        for row in np.flatnonzero(self.games.truncated):
-            last = told[3][row]["terminal_observation"][None]
-            told[3][row]["terminal_observation"] = self._relative.tensors(last, self._relative.orders(last))[0]
+        ended = [info for info in told[3] if "terminal_observation" in info]
+        if ended:
+            last = np.stack([info["terminal_observation"] for info in ended])
+            for info, tensor in zip(ended, self._relative.tensors(last, self._relative.orders(last)), strict=True):
+                info["terminal_observation"] = tensor
         return told
 
     def observe(self) -> NDArray[np.float32]:

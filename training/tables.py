@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from bestia_env.sb3 import BestiaVecEnv
 
-__all__ = ["ManyTables", "tables_of"]
+__all__ = ["ManyTables", "table_seed", "tables_of"]
 
 
 class ManyTables(VecEnv):
@@ -39,9 +39,10 @@ class ManyTables(VecEnv):
         super().__init__(int(self._ends[-1]), tables[0].observation_space, tables[0].action_space)
 
     def reset(self) -> NDArray[np.float32]:
-        """As each of them, with the same seed: tables of different size deal differently from it."""
-        for table in self.tables:
-            table.seed(self._seeds[0])
+        """As each of them; after :meth:`seed` with ``table_seed`` of it."""
+        if self._seeds[0] is not None:
+            for place, table in enumerate(self.tables):
+                table.seed(table_seed(self._seeds[0], place))
         self._reset_seeds()
         return np.concatenate([table.reset() for table in self.tables])
 
@@ -100,6 +101,11 @@ class ManyTables(VecEnv):
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """False for each row asked for."""
         return [False for _ in self._get_indices(indices)]
+
+
+def table_seed(seed: int, place: int) -> int:
+    """The seed of one of several tables: with one seed for all, the same packs would be dealt at all of them."""
+    return int(np.random.SeedSequence([seed, place]).generate_state(1)[0]) if place else seed
 
 
 def tables_of(env: Any) -> list[BestiaVecEnv]:
