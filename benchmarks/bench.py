@@ -47,7 +47,7 @@ class Config:
         agent: who is measured: a name, module:attribute, an SB3 model's .zip, or a folder with a card. Several are one
             method with several training seeds: the intervals then also hold the luck of training (docs/statistics.md).
         against: agents to compare it with: for each one more line with the difference of the scores, agent less rival,
-            deal by deal. A rival that cannot play a game is left out there.
+            deal by deal. A rival that cannot play a game is told so and left out there.
         games: names out of the bench; all if not given. An agent that cannot play a game is told so and skipped.
         out: the folder of the results; results/bench-v1-AGENT if not given.
         jobs: processes; the numbers do not depend on it.
@@ -170,12 +170,12 @@ def lines_of(row: Mapping[str, Any], width: int) -> list[str]:
     """A game as it is printed."""
     if "refused" in row:
         return [f"{row['game']:{width}}  {row['refused']}"]
-    told = {row["game"]: row} | {f"  less {rival}": lead for rival, lead in row["against"].items()}
+    told: dict[str, Any] = {row["game"]: row} | {f"  less {rival}": lead for rival, lead in row["against"].items()}
     lines = []
     for name, intervals in told.items():
         texts = [f"{value:+z.4f}" for key in ("score", "hold_out") for value in Interval(**intervals[key])]
         lines.append(f"{name:{width}}" + "".join(f"{text:>10}" for text in texts))
-    return lines
+    return [*lines, *(f"{f'  less {rival}':{width}}  {why}" for rival, why in row["refused_against"].items())]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -206,38 +206,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _play_all(games: Sequence[Game], config: Config, command: str) -> list[dict[str, Any]]:
-    """All games; those that an agent refuses say why."""
-    agents = config.agent
-    if not agents or len({*agents, *config.against}) != len(agents) + len(config.against):
-        named = " ".join((*agents, *config.against))
+    """All games; those that an agent refuses say why, and so do rivals."""
+    agents, against = config.agent, config.against
+    if not agents or len({*agents, *against}) != len(agents) + len(against):
+        named = " ".join((*agents, *against))
         raise BestiaError(f"--agent and --against {named}; allowed are one or more agents, and each name once")
     out = config.out or Path("results") / f"bench-v1-{_slug(agents[0])}"
+    asked = [{name: _identity(game, name) for name in (*agents, *against)} for game in games]
+    for name in (*agents, *against):
+        if all(isinstance(told[name], str) for told in asked):
+            raise BestiaError(str(asked[0][name]))
     rows = []
-    for game in games:
-        try:
-            identities = {agent: game.tournament(agent).identity() for agent in agents}
-        except BestiaError as error:
-            rows.append({"game": game.name, "refused": str(error)})
+    for game, told in zip(games, asked, strict=True):
+        refused = {name: why for name, why in told.items() if isinstance(why, str)}
+        if unable := next((refused[name] for name in agents if name in refused), None):
+            rows.append({"game": game.name, "refused": unable})
             continue
         own = out / game.name
         places = {agent: own / _slug(agent) if len(agents) > 1 else own for agent in agents}
-        rivals = {rival: out / "against" / _slug(rival) / game.name for rival in config.against}
-        for rival in config.against:
-            try:
-                identities[rival] = game.tournament(rival).identity()
-            except BestiaError as error:
-                print(f"{game.name}: {error}", file=sys.stderr)
-                del rivals[rival]
+        rivals = {rival: out / "against" / _slug(rival) / game.name for rival in against if rival not in refused}
         print(game.name, file=sys.stderr, flush=True)
-        folders = [
-            {name: RunFolder(place, identities[name]) for name, place in some.items()} for some in (places, rivals)
-        ]
-        rows.append(bench(game, *folders, command, config.jobs))
-    if all("refused" in row for row in rows):
-        raise BestiaError(rows[0]["refused"])
-    told = json.dumps({"agents": list(agents), "bench": "v1", "games": rows}, indent=1) + "\n"
-    (out / "bench.json").write_text(told, encoding="utf-8")
+        folders = [{name: RunFolder(place, told[name]) for name, place in some.items()} for some in (places, rivals)]
+        rows.append(bench(game, *folders, command, config.jobs) | {"refused_against": refused})
+    lines = json.dumps({"agents": list(agents), "bench": "v1", "games": rows}, indent=1) + "\n"
+    (out / "bench.json").write_text(lines, encoding="utf-8")
     return rows
+
+
+def _identity(game: Game, agent: str) -> dict[str, Any] | str:
+    """What decides an agent's numbers in a game, or why it cannot play it."""
+    try:
+        return game.tournament(agent).identity()
+    except BestiaError as error:
+        return str(error)
 
 
 def _slug(agent: str) -> str:

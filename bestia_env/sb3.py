@@ -139,7 +139,7 @@ class BestiaVecEnv(VecEnv):
         infos = self._infos(games.done & (games.skipped_games > 0))
         observation = self.observe()
         finals = games.final
-        if self._central:  # after the end nobody holds cards
+        if self._central:  # hands of ended games are not kept; one that was cut off is valued without them
             hands = np.zeros((len(finals), observation.shape[1] - finals.shape[1]), np.float32)
             finals = np.concatenate([finals, hands], axis=1)
         for place, row in enumerate(np.flatnonzero(games.done).tolist()):

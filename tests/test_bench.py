@@ -7,12 +7,15 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import bench
 from benchmarks.bench import BENCH, HOLD_OUT, load, main
 from benchmarks.options import session_of
 from benchmarks.runner import play_blocks
+from benchmarks.statistics import block_intervals
+from benchmarks.summary import Results
 from bestia_env import BestiaError, parse_rules
 
 
@@ -88,24 +91,54 @@ def test_several_training_seeds_of_one_method(short, tmp_path, capsys):
 
 
 def test_a_lead_is_the_difference_deal_by_deal(short, tmp_path, capsys):
-    words = ["--agent", "tight", "--against", "medium", "roman", "--out", str(tmp_path), "--games", "bestia-3"]
-    assert main(words) == 0
-    told = capsys.readouterr()
-    assert "roman" in told.err  # cannot play this game
-    (row,) = json.loads((tmp_path / "bench.json").read_text())["games"]
-    assert list(row["against"]) == ["medium"]
-    lead = row["against"]["medium"]["score"]
-    assert main(["--agent", "medium", "--out", str(tmp_path / "medium"), "--games", "bestia-3"]) == 0
-    medium = json.loads((tmp_path / "medium" / "bench.json").read_text())["games"][0]
-    for key in ("score", "hold_out"):
-        assert row["against"]["medium"][key]["mean"] == pytest.approx(row[key]["mean"] - medium[key]["mean"])
-    printed = told.out
-    assert f"  less medium{lead['mean']:+10.4f}" in printed
-    assert main([*words[:2], "loose", *words[2:]]) == 0  # two seeds of a method against it
-    (row,) = json.loads((tmp_path / "bench.json").read_text())["games"]
-    assert row["against"]["medium"]["score"]["low"] < lead["mean"]
-    assert main(["--agent", "tight", "--against", "tight", "--out", str(tmp_path)]) == 2
-    assert "each name once" in capsys.readouterr().err
+    game = short[0]
+    assert main(["--agent", "tight", "--against", "medium", "julepe", "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    rows = json.loads((tmp_path / "bench.json").read_text())["games"]
+    assert [list(row["against"]) for row in rows] == [["medium"], ["medium", "julepe"]]
+    assert "julepe" in rows[0]["refused_against"]["julepe"]
+    assert rows[0]["refused_against"]["julepe"] in printed
+    rules = parse_rules(game.rules)
+    session, _ = session_of(rules, None)
+
+    def blocks(agent, fields):
+        """(blocks, fields) scores of an agent, played without the bench."""
+        return np.stack([
+            play_blocks(rules, session, game.seed, range(30), (agent, field, field)).scores[:, :, 0].mean(axis=1)
+            for field in fields
+        ], axis=1)  # fmt: skip
+
+    copies = [name for name in game.fields if game.fields[name] == (name,)]
+    own = {agent: Results(tables(tmp_path, agent, game.name)) for agent in ("tight", "medium")}
+    scores = {}
+    for agent, results in own.items():
+        scores[agent] = {name: results.column((agent, name), "score") for name in game.fields}
+        assert np.allclose(np.stack([scores[agent][name] for name in copies], axis=1), blocks(agent, copies))
+    known = [name for name in game.fields if name != HOLD_OUT]
+    lead = [np.mean([scores["tight"][name] - scores["medium"][name] for name in known], axis=0),
+            scores["tight"][HOLD_OUT] - scores["medium"][HOLD_OUT]]  # fmt: skip
+    for interval, key in zip(block_intervals(np.stack(lead, axis=1), game.seed), ("score", "hold_out"), strict=True):
+        assert rows[0]["against"]["medium"][key] == pytest.approx(interval._asdict())
+    assert f"{rows[0]['against']['medium']['score']['low']:+.4f}" in printed
+
+
+def tables(folder, agent, game):
+    """The block table of an agent or rival."""
+    place = folder / game if agent == "tight" else folder / "against" / agent / game
+    return pq.read_table(place / "blocks.parquet")
+
+
+def test_the_lead_of_several_seeds_holds_their_luck(short, tmp_path):
+    words = ["--against", "medium", "--games", "bestia-3", "--out"]
+    parts = {}
+    for agents in (["tight"], ["loose"], ["tight", "loose"]):
+        assert main(["--agent", *agents, *words, str(tmp_path / "-".join(agents))]) == 0
+        (row,) = json.loads((tmp_path / "-".join(agents) / "bench.json").read_text())["games"]
+        parts["-".join(agents)] = row["against"]["medium"]["score"]
+    both = parts.pop("tight-loose")
+    assert both["mean"] == pytest.approx(np.mean([part["mean"] for part in parts.values()]))
+    assert both["low"] < min(part["mean"] for part in parts.values())
+    assert both["high"] > max(part["mean"] for part in parts.values())
 
 
 def test_refusals(short, tmp_path, capsys, monkeypatch):
@@ -113,6 +146,9 @@ def test_refusals(short, tmp_path, capsys, monkeypatch):
         (["--agent", "shark"], "agent 'shark'"),
         (["--agent", "medium", "--games", "bridge-4"], "--games 'bridge-4'; allowed are bestia-3, julepe-5"),
         (["--agent", "roman"], "roman"),
+        (["--agent", "medium", "--against", "meduim"], "agent 'meduim'"),
+        (["--agent", "medium", "--against", "roman"], "agent 'roman' cannot play"),
+        (["--agent", "medium", "--against", "medium"], "each name once"),
     ):
         assert main([*words, "--out", str(tmp_path / "none")]) == 2
         assert message in capsys.readouterr().err

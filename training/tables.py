@@ -40,11 +40,15 @@ class ManyTables(VecEnv):
 
     def reset(self) -> NDArray[np.float32]:
         """As each of them; after :meth:`seed` with ``table_seed`` of it."""
-        if self._seeds[0] is not None:
-            for place, table in enumerate(self.tables):
+        for place, (table, end) in enumerate(zip(self.tables, self._ends, strict=True)):
+            if self._seeds[0] is not None:
                 table.seed(table_seed(self._seeds[0], place))
+            table.set_options(self._options[end - table.num_envs : end])
         self._reset_seeds()
-        return np.concatenate([table.reset() for table in self.tables])
+        self._reset_options()
+        seen = np.concatenate([table.reset() for table in self.tables])
+        self.reset_infos = [info for table in self.tables for info in table.reset_infos]
+        return seen
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Takes the actions of the next ``step_wait``."""
