@@ -250,7 +250,7 @@ def test_uncompiled_play_is_the_same(capsys):
 
 def test_registry():
     assert set(thumb_names()) == {*STYLES, "tips", *PLAYERS}
-    assert set(agent_names()) == {"random", *thumb_names(), "ppo"}
+    assert set(agent_names()) == {"random", *thumb_names(), "dmc", "ppo"}
     assert set(agent_names(make_rules("bettelmann"))) == set(FOR_ALL)
     assert set(agent_names(make_rules("julepe", 4))) == {*FOR_ALL, "julepe"}
     assert {agent_version(name) for name in ("random", *thumb_names())} == {"v1"}
