@@ -31,15 +31,13 @@ class RelativeSuits:
         batch: any batch of the game; its tensors' layout and its actions are what counts.
 
     Raises:
-        BestiaError: a game of another family.
+        BestiaError: a game without trumps.
     """
 
     def __init__(self, batch: GameBatch) -> None:
-        if batch.family.name != "rams":
-            raise BestiaError(
-                f"relative_suits=True for {batch.rules}; allowed is that for games of the Rams group, which have trumps"
-            )
         layout, actions = batch.tensor_layout, batch.layout
+        if not {*CARDS, *BY_SUIT} <= set(layout.slices):
+            raise BestiaError(f"relative_suits=True for {batch.rules}; allowed is that for games with trumps")
         pack = actions.pack
         self._slices, self._suits = layout.slices, len(pack.suits)
         orders = np.array(list(permutations(range(layout.shapes["turn_up"][0]))))

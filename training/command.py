@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bestia_env.family import Rules
     from training.runs import Run
 
-__all__ = ["check_device", "command_line", "fresh_env", "renew_pools", "seat_pools"]
+__all__ = ["check_device", "command_line", "finite", "fresh_env", "renew_pools", "seat_pools"]
 
 C = TypeVar("C", bound=RunConfig)
 
@@ -32,6 +32,11 @@ def check_device(name: str) -> None:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:  # torch asserts that it was built for some of them
         raise BestiaError(f"device={name!r}; allowed is a device that torch has here ({error})") from error
+
+
+def finite(weights: Iterable[torch.Tensor]) -> bool:
+    """Whether all weights are numbers."""
+    return all(bool(torch.isfinite(part).all()) for part in weights)
 
 
 def fresh_env(

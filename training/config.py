@@ -97,7 +97,6 @@ class RunConfig:
         rules = rules_of(self.variant, self.players, self.changes, self.rules)
         for name in self.eval_fields:
             make_policy(name, rules)
-        read_weights(self.opponents, rules)
         session, _ = session_of(rules, self.carry)
         return rules, session
 

@@ -20,7 +20,7 @@ from torch import nn
 from tqdm import tqdm
 
 from agents.net import Layer, NetPolicy
-from training.command import check_device, command_line, fresh_env, renew_pools, seat_pools
+from training.command import check_device, command_line, finite, fresh_env, renew_pools, seat_pools
 from training.config import RunConfig, read_weights
 from training.runs import Run
 
@@ -165,7 +165,7 @@ def train(config: DMCConfig) -> Run:
     """Trains, or goes on training, and returns the run.
 
     Raises:
-        BestiaError: arguments that are not allowed, a folder with a run of other arguments, or values that are not
+        BestiaError: arguments that are not allowed, a folder with a run of other arguments, or weights that are not
             finite.
     """
     rules, session = config.game()
@@ -211,7 +211,7 @@ def _rollout(config: DMCConfig, rules: Rules, run: Run, env: Any, episodes: Epis
         learner.learn(*episodes.take())
     run.seconds += time.monotonic() - began
     run.rollouts += 1
-    if not all(bool(torch.isfinite(weights).all()) for weights in learner.net.parameters()):
+    if not finite(learner.net.parameters()):
         raise run.broken("weights", learner.decisions)
     renew_pools(env, learner.policy, snapshot=run.rollouts % config.snapshot_every == 0)
     over = learner.decisions >= config.steps or run.finished()

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from agents.net import Layer, NetPolicy
 from bestia_env import BestiaError
 from bestia_env.sb3 import BestiaVecEnv
-from training.command import check_device, command_line, fresh_env, renew_pools, seat_pools
+from training.command import check_device, command_line, finite, fresh_env, renew_pools, seat_pools
 from training.config import RunConfig, read_weights
 from training.critic import CentralCriticPolicy
 from training.runs import Run
@@ -92,7 +92,7 @@ class SelfPlay(BaseCallback):
 
     def _between(self) -> None:
         run, config = self._run, self._config
-        if not finite(self.model):
+        if not finite(self.model.policy.parameters()):
             raise run.broken("weights", self.num_timesteps)
         run.rollouts += 1
         run.seconds += time.monotonic() - self._began
@@ -116,11 +116,6 @@ class SelfPlay(BaseCallback):
     def _on_rollout_end(self) -> None:
         self._bar.update(self.num_timesteps - self._bar.n)
         self.logger.record("time/minutes", self._run.seconds / 60)
-
-
-def finite(model: MaskablePPO) -> bool:
-    """Whether all weights are numbers."""
-    return all(bool(torch.isfinite(weights).all()) for weights in model.policy.parameters())
 
 
 def make_model(config: PPOConfig, env: BestiaVecEnv | ManyTables) -> MaskablePPO:
@@ -189,7 +184,7 @@ def train(config: PPOConfig) -> Run:
         with tqdm(total=config.steps, initial=model.num_timesteps, unit="dec", unit_scale=True) as bar:
             model.learn(left, SelfPlay(config, rules, run, bar), reset_num_timesteps=False)
     except ValueError as error:  # torch refuses such logits in the middle of an update
-        if finite(model):
+        if finite(model.policy.parameters()):
             raise
         raise run.broken("weights", model.num_timesteps) from error
     finally:
