@@ -213,12 +213,13 @@ def _play_all(games: Sequence[Game], config: Config, command: str) -> list[dict[
         raise BestiaError(f"--agent and --against {named}; allowed are one or more agents, and each name once")
     out = config.out or Path("results") / f"bench-v1-{_slug(agents[0])}"
     asked = [{name: _identity(game, name) for name in (*agents, *against)} for game in games]
-    for name in (*agents, *against):
-        if all(isinstance(told[name], str) for told in asked):
-            raise BestiaError(str(asked[0][name]))
+    refusals = [{name: why for name, why in told.items() if isinstance(why, str)} for told in asked]
+    for some in (agents, *((rival,) for rival in against)):  # each rival must play a game, all agents one together
+        whys = [next((refused[name] for name in some if name in refused), None) for refused in refusals]
+        if all(whys):
+            raise BestiaError(str(whys[0]))
     rows = []
-    for game, told in zip(games, asked, strict=True):
-        refused = {name: why for name, why in told.items() if isinstance(why, str)}
+    for game, told, refused in zip(games, asked, refusals, strict=True):
         if unable := next((refused[name] for name in agents if name in refused), None):
             rows.append({"game": game.name, "refused": unable})
             continue

@@ -141,6 +141,14 @@ def test_the_lead_of_several_seeds_holds_their_luck(short, tmp_path):
     assert both["high"] > max(part["mean"] for part in parts.values())
 
 
+def test_seeds_that_play_no_game_together_are_refused(tmp_path, capsys, monkeypatch):
+    games = [replace(game, blocks=30) for game in load() if game.name in ("bestia-5", "julepe-5")]
+    monkeypatch.setattr(bench, "load", lambda: games)
+    assert main(["--agent", "dmc", "julepe", "--out", str(tmp_path / "none")]) == 2  # each plays the other game
+    assert "error: agent " in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
 def test_refusals(short, tmp_path, capsys, monkeypatch):
     for words, message in (
         (["--agent", "shark"], "agent 'shark'"),
